@@ -23,7 +23,7 @@ export { findStartEndpoints } from './live-activity/endpoints.ts'
 export { type ChannelChange, parseChannelChange } from './live-activity/items.ts'
 export { ChannelChangeBody } from './live-activity/schema.ts'
 export { checkSendPush, type PushItem, type SendPush } from './push/items.ts'
-export { payloadSize, pushEndpointOf, sendPushes } from './push/push.ts'
+export { canShow, payloadSize, pushEndpointOf, sendPushes } from './push/push.ts'
 
 /** Every channel. A new one is a folder and a name in this list. */
 const channels: readonly Channel[] = [push, liveActivity]

@@ -25,11 +25,13 @@ export {
 } from './endpoint.ts'
 export { payloadSize } from './payload-size.ts'
 export type {
+  Action,
   ActivityChange,
   ActivityStart,
   ChannelContent,
   Content,
   GatewayName,
+  InterruptionLevel,
   Notification,
   Outcome,
   Push,

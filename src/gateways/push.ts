@@ -4,6 +4,17 @@ import type { FailureCode } from './reasons.ts'
 export type GatewayName = 'apns' | 'fcm' | 'webpush'
 export type PushEnvironment = 'production' | 'sandbox'
 
+/** How much a notification may disturb, in Apple's words. */
+export type InterruptionLevel = 'passive' | 'active' | 'time-sensitive' | 'critical'
+
+/** A button below a notification. */
+export interface Action {
+  id: string
+  title: string
+  /** What the button opens; absent: the app decides by the id. */
+  landingUrl?: string
+}
+
 /** A notification as a person sees it, independent of gateways. Absent fields are left out: no text is empty. */
 export interface Notification {
   title?: string
@@ -15,6 +26,14 @@ export interface Notification {
   badge?: number
   channelId?: string
   threadId?: string
+  /** The category that the app has registered, with its buttons. */
+  category?: string
+  actions?: Action[]
+  interruptionLevel?: InterruptionLevel
+  /** From 0 to 1: which of an app's notifications comes first in a summary. */
+  relevanceScore?: number
+  /** Nothing is shown: the app is woken with `data`. */
+  silent?: true
   /** The caller's own key; shown notifications of the same key replace each other. */
   collapseKey?: string
 }

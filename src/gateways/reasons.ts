@@ -7,7 +7,7 @@ export const failureReasons = {
   NO_DEVICE: 'The user has no device, or no device of this id is registered.',
   NO_PUSH_TOKEN: 'No device has a usable push token: notifications are turned off, or the token is no longer valid.',
   NO_LIVE_ACTIVITY_TOKEN: 'The app has not registered a Live Activity token for this yet.',
-  UNSUPPORTED_PLATFORM: 'Live Activities are for iOS devices.',
+  UNSUPPORTED_PLATFORM: 'The device cannot take it: Live Activities are for iOS, and browsers take no silent push.',
   TOKEN_INVALID: 'The gateway does not know this token.',
   TOKEN_UNREGISTERED: 'The app was removed from the device, or its token has changed.',
   TOKEN_MISMATCH: 'The token belongs to another app or sender than the credential.',

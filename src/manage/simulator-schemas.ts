@@ -22,6 +22,8 @@ export const InboxAnswer = Type.Object({
   body: Text('The text a person would see.'),
   image_url: Text('The picture.'),
   landing_url: Text('What a tap opens.'),
+  actions: Type.Optional(Type.Array(Type.String(), { description: 'The titles of its buttons; absent: none.' })),
+  silent: Type.Optional(Type.Boolean({ description: 'true: nothing is shown, the app is woken.' })),
   request: Type.Object(
     {
       method: Type.String({ description: 'The method.' }),

@@ -6,6 +6,19 @@ export interface MessageTemplates {
   body?: string | undefined
   image_url?: string | undefined
   landing_url?: string | undefined
+  /** Templates too, except for their names and ids. */
+  thread_id?: string | undefined
+  collapse_key?: string | undefined
+  badge?: number | string | undefined
+  data?: Readonly<Record<string, string>> | undefined
+  actions?: readonly { id: string; title: string; landing_url?: string | undefined }[] | undefined
+  /** The same for every recipient. */
+  sound?: string | undefined
+  channel_id?: string | undefined
+  category?: string | undefined
+  interruption_level?: 'passive' | 'active' | 'time-sensitive' | 'critical' | undefined
+  relevance_score?: number | undefined
+  silent?: boolean | undefined
 }
 
 /** A Live Activity to start; every string inside is a template. */
@@ -78,6 +91,11 @@ function* templatesOfMessage(message: unknown, path: string): Generator<[string,
   if (!isObject(message)) return
   const { translations, language: _, ...texts } = message
   for (const [name, source] of Object.entries(texts)) if (typeof source === 'string') yield [`${path}.${name}`, source]
+  for (const [name, source] of Object.entries(isObject(texts.data) ? texts.data : {}))
+    if (typeof source === 'string') yield [`${path}.data.${name}`, source]
+  for (const [index, action] of listOf(texts.actions).entries())
+    for (const name of ['title', 'landing_url'])
+      if (typeof action[name] === 'string') yield [`${path}.actions[${index}].${name}`, action[name]]
   for (const [tag, texts] of Object.entries(isObject(translations) ? translations : {}))
     yield* templatesOfMessage(texts, `${path}.translations.${tag}`)
 }

@@ -29,9 +29,28 @@ export interface Triggered {
   properties: Record<string, unknown>
 }
 
+/** A notification of a campaign. Its names are those of gateways/push.ts. */
+export interface MadeNotification {
+  title?: string
+  body?: string
+  imageUrl?: string
+  landingUrl?: string
+  threadId?: string
+  collapseKey?: string
+  badge?: number
+  data?: Record<string, string>
+  actions?: { id: string; title: string; landingUrl?: string }[]
+  sound?: string
+  channelId?: string
+  category?: string
+  interruptionLevel?: 'passive' | 'active' | 'time-sensitive' | 'critical'
+  relevanceScore?: number
+  silent?: true
+}
+
 /** A push or a Live Activity with its templates rendered. Texts that rendered to nothing are absent. */
 export type Made =
-  | { kind: 'alert'; notification: { title?: string; body?: string; imageUrl?: string; landingUrl?: string } }
+  | { kind: 'alert'; notification: MadeNotification }
   | {
       kind: 'activity-start'
       activity: {
@@ -167,8 +186,13 @@ function scopeOf(
   }
 }
 
-function alertOf({ title, body, image_url, landing_url }: MessageTemplates, found: Template[]): Make {
-  const fields = { title, body, imageUrl: image_url, landingUrl: landing_url }
+function alertOf(message: MessageTemplates, found: Template[]): Make {
+  const { title, body, image_url, landing_url, thread_id, collapse_key, silent } = message
+  const fields = {
+    ...{ title, body, imageUrl: image_url, landingUrl: landing_url },
+    ...{ threadId: thread_id, collapseKey: collapse_key }
+  }
+  const more = extrasOf(message, found)
   const parts = Object.entries(fields).flatMap(([name, text]) =>
     text === undefined ? [] : [[name, compiled(text, found)] as const]
   )
@@ -178,12 +202,54 @@ function alertOf({ title, body, image_url, landing_url }: MessageTemplates, foun
       const text = part(scope, once) as string
       if (text !== '') notification[name] = text
     }
-    if (notification.title === undefined && notification.body === undefined)
+    if (notification.title === undefined && notification.body === undefined && !silent)
       throw new TemplateFailed('title and body are empty')
     checkAddress('image_url', notification.imageUrl, /^https?:$/)
     checkAddress('landing_url', notification.landingUrl, /./)
-    return { kind: 'alert', notification }
+    return { kind: 'alert', notification: more ? { ...notification, ...more(scope, once) } : notification }
   }
+}
+
+type Extras = (scope: TemplateScope, once: Once) => MadeNotification
+
+/** The fields of a message that are not plain texts; undefined if it has none. */
+function extrasOf(message: MessageTemplates, found: Template[]): Extras | undefined {
+  const { sound, channel_id, category, interruption_level, relevance_score, silent, badge, data, actions } = message
+  const fixed: MadeNotification = {
+    ...(sound && { sound }),
+    ...(channel_id && { channelId: channel_id }),
+    ...(category && { category }),
+    ...(interruption_level && { interruptionLevel: interruption_level }),
+    ...(relevance_score !== undefined && { relevanceScore: relevance_score }),
+    ...(silent && { silent })
+  }
+  const rest = { badge, data, actions: actions?.map(({ title, landing_url }) => ({ title, landing_url })) }
+  if (Object.keys(fixed).length === 0 && badge === undefined && !data && !actions) return undefined
+  const filled = compiled(rest, found)
+  return (scope, once) => {
+    const made = filled(scope, once) as typeof rest
+    return {
+      ...fixed,
+      ...badgeOf(made.badge),
+      ...(made.data && { data: made.data as Record<string, string> }),
+      ...(actions && { actions: actions.map(({ id }, index) => actionOf(id, made.actions![index]!)) })
+    }
+  }
+}
+
+/** A template that renders to nothing sets no badge. */
+function badgeOf(badge: number | string | undefined): { badge?: number } {
+  if (badge === undefined || (typeof badge === 'string' && badge.trim() === '')) return {}
+  const number = Number(badge)
+  if (!Number.isInteger(number) || number < 0 || number > 2_147_483_647)
+    throw new TemplateFailed('badge is not a whole number')
+  return { badge: number }
+}
+
+function actionOf(id: string, { title, landing_url }: { title: string; landing_url: string | undefined }) {
+  if (title === '') throw new TemplateFailed(`the title of the action ${id} is empty`)
+  checkAddress(`landing_url of the action ${id}`, landing_url || undefined, /./)
+  return { id, title, ...(landing_url && { landingUrl: landing_url }) }
 }
 
 function checkAddress(name: string, text: string | undefined, scheme: RegExp): void {

@@ -9,6 +9,7 @@ import { isTimeZone } from '../audience/quiet-hours.ts'
 import { journeyProblems } from './journey-rules.ts'
 import { everyMessage } from './messages.ts'
 import { preferenceProblems } from './preference-rules.ts'
+import { richProblems } from './rich.ts'
 import { cannotRun } from './running.ts'
 import { type CampaignFields, CampaignSchema, type Message, type Target } from './schema.ts'
 import { textProblems } from './text-rules.ts'
@@ -138,7 +139,8 @@ function meaningProblems(campaign: Campaign, roots: ReadonlySet<string>): Detail
       add('quiet_hours.timezone', 'must be device, user or the IANA name of a time zone, such as Asia/Seoul')
   }
   problems.push(...preferenceProblems(campaign), ...textProblems(campaign))
-  for (const { path, message } of everyMessage(campaign)) problems.push(...messageProblems(message, path))
+  for (const { path, message } of everyMessage(campaign))
+    problems.push(...messageProblems(message, path), ...richProblems(message, path))
   problems.push(...journeyProblems(campaign))
   for (const [index, target] of (default_audience?.targets ?? []).entries())
     if (addresses(target) !== 1 && problems.length < mostProblems)
@@ -147,7 +149,7 @@ function meaningProblems(campaign: Campaign, roots: ReadonlySet<string>): Detail
 }
 
 function messageProblems({ title, body, translations, ...links }: Message, path: string): Detail[] {
-  const problems: Detail[] = title || body ? [] : [{ path, message: 'must have a title or a body' }]
+  const problems: Detail[] = title || body || links.silent ? [] : [{ path, message: 'must have a title or a body' }]
   const all = [
     [path, links] as const,
     ...Object.entries(translations ?? {}).map(([tag, one]) => [`${path}.translations.${tag}`, one] as const)

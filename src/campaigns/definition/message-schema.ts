@@ -18,8 +18,60 @@ export const TranslationSchema = Type.Object(texts, {
   description: 'The texts of one language. A text that is absent here is the one of the default language.'
 })
 
+const Plain = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description }))
+
+/** Fields that not every gateway can show: docs/reference/payloads.md has a table. */
+const rich = {
+  sound: Plain('The name of a sound, or default.'),
+  badge: Type.Optional(
+    Type.Unsafe<number | string>({
+      type: ['integer', 'string'],
+      minimum: 0,
+      maximum: 2_147_483_647,
+      maxLength: 1_024,
+      description: 'The number on the icon, 0 for none, or a template of one. No gateway can add to it.'
+    })
+  ),
+  channel_id: Plain("Android's notification channel."),
+  thread_id: Type.Optional(Template('Notifications of one thread are grouped.')),
+  collapse_key: Type.Optional(Template('Notifications of one key replace each other on the phone.')),
+  category: Plain('The category that the app has registered: iOS shows its buttons.'),
+  actions: Type.Optional(
+    Type.Array(
+      Type.Object({
+        id: Type.String({ minLength: 1, maxLength: 64, description: 'The app is told which button was tapped.' }),
+        title: Template('The text of the button.'),
+        landing_url: Type.Optional(Template('What the button opens: an absolute address of any scheme.'))
+      }),
+      { minItems: 1, maxItems: 4, description: 'Buttons. Browsers show the first two; on iOS the category decides.' }
+    )
+  ),
+  interruption_level: Type.Optional(
+    Type.Unsafe<'passive' | 'active' | 'time-sensitive' | 'critical'>({
+      type: 'string',
+      enum: ['passive', 'active', 'time-sensitive', 'critical'],
+      description: 'How much it may disturb. critical needs an entitlement of Apple.'
+    })
+  ),
+  relevance_score: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1, description: 'Which of an app comes first in a summary of iOS.' })
+  ),
+  silent: Type.Optional(
+    Type.Boolean({ description: 'true: nothing is shown; the app is woken with data. Browsers cannot.' })
+  ),
+  data: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      additionalProperties: { type: 'string', maxLength: 16_384 },
+      maxProperties: 50,
+      description: 'For the app, texts only. Each is a Liquid template.'
+    })
+  )
+}
+
 export const MessageSchema = Type.Object({
   ...texts,
+  ...rich,
   language: Type.Optional(Type.String({ ...saying(tagRule, tag), description: 'Of the texts beside it: en, pt-BR.' })),
   translations: Type.Optional(
     Type.Unsafe<Record<string, { title?: string; body?: string; image_url?: string; landing_url?: string }>>({

@@ -1,4 +1,4 @@
-import { type Content, checkSendPush, type SendCommand, sendPushes, startActivities } from '../../channels/channels.ts'
+import { type Content, type SendCommand, sendPushes, startActivities } from '../../channels/channels.ts'
 import type { DeliveryResult, Messages } from '../../messages/messages.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import { Refusal, Unavailable } from '../../platform/errors.ts'
@@ -61,7 +61,7 @@ function commandOf(filled: Filled[]): SendCommand {
   if (starts.length > 0) return startActivities(starts)
   return sendPushes(
     filled.flatMap(({ target, content }) =>
-      content.kind === 'alert' ? checkSendPush({ target, ...content.notification }) : []
+      content.kind === 'alert' ? { target, notification: content.notification, ...common } : []
     )
   )
 }

@@ -1,6 +1,7 @@
 import type { Notification } from '../../gateways/gateways.ts'
 import { checkAddress, readItems, refusing } from '../../platform/fields.ts'
 import { type CommonItem, checkTargetId, defined, maxItems, readCommon, readTarget, type Target } from '../fields.ts'
+import { readRich, refuseSilent } from './rich.ts'
 
 export interface PushItem extends CommonItem {
   target: Target
@@ -41,7 +42,9 @@ export const parsePushItems = (body: unknown): PushItem[] =>
     const target = readTarget(reader)
     const title = reader.text('title')
     const text = reader.text('body')
-    if (title === undefined && text === undefined) throw reader.refuse('', 'must have a title or a body')
+    const rich = readRich(reader)
+    if (title === undefined && text === undefined && !rich.silent)
+      throw reader.refuse('', 'must have a title or a body')
     const notification: Notification = defined({
       title,
       body: text,
@@ -52,7 +55,9 @@ export const parsePushItems = (body: unknown): PushItem[] =>
       badge: reader.whole('badge', 2_147_483_647),
       channelId: reader.text('channel_id', 255),
       threadId: reader.text('thread_id', 255),
-      collapseKey: reader.text('collapse_key', 255)
+      collapseKey: reader.text('collapse_key', 255),
+      ...rich
     })
+    refuseSilent(reader, notification)
     return { target, notification, ...readCommon(reader) }
   })

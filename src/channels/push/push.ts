@@ -15,6 +15,10 @@ const ttlSeconds = 28 * 86_400
 export const pushEndpointOf = (device: reach.ReachRow): Endpoint | FailureCode =>
   device.push_permission && isRegistered(device) ? pushEndpoint(device) : 'NO_PUSH_TOKEN'
 
+/** Whether a platform takes the content. A browser must show every push, so it takes no silent one. */
+export const canShow = (content: Content, platform: reach.ReachRow['platform']): boolean =>
+  !(platform === 'WEB' && content.kind === 'alert' && content.notification.silent)
+
 /** At most 64 bytes, as Apple demands. A key of the caller wins: it replaces what is shown under that key. */
 function collapseId(content: Content, messageId: string): string {
   const key = content.kind === 'alert' ? content.notification.collapseKey : undefined
@@ -29,9 +33,12 @@ export const sendPushes = (items: PushItem[]): SendCommand => ({
   async draft(db, projectId, headings) {
     const targets = items.map(({ target }) => target)
     const recipients = await findRecipients(db, projectId, targets, 'invalid_push_notification')
-    return items.map(({ notification }, index) =>
-      draftItem(push, headings[index]!, { kind: 'alert', notification }, recipients[index]!, pushEndpointOf)
-    )
+    return items.map(({ notification }, index) => {
+      const content: Content = { kind: 'alert', notification }
+      return draftItem(push, headings[index]!, content, recipients[index]!, (device) =>
+        canShow(content, device.platform) ? pushEndpointOf(device) : 'UNSUPPORTED_PLATFORM'
+      )
+    })
   }
 })
 

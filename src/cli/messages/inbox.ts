@@ -58,7 +58,7 @@ async function watch(session: Session, options: Options): Promise<void> {
 
 /** A push as a phone would show it, with its gateway and the response. */
 function card(item: InboxItem): string {
-  const { received_at, gateway, title, body, image_url, landing_url, answer } = item
+  const { received_at, gateway, title, body, image_url, landing_url, actions, silent, answer } = item
   const { status, reason, detail } = answer
   const outcome = status === 0 ? `no response (${reason})` : [status, reason].filter(Boolean).join(' ')
   const lines = [
@@ -67,7 +67,8 @@ function card(item: InboxItem): string {
     body && `  ${cut(body)}`,
     image_url && `  image ${cut(image_url)}`,
     landing_url && `  opens ${cut(landing_url)}`,
-    !title && !body && '  (no text)',
+    actions && `  ${cut(actions.map((one) => `[${one}]`).join(' '))}`,
+    !title && !body && (silent ? '  (silent)' : '  (no text)'),
     detail && `  ${cut(detail)}`
   ]
   return lines.filter(Boolean).join('\n')

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http2'
 import { activityAps, isActivity } from '../activity.ts'
 import type { ApnsCredential } from '../credentials/credential.ts'
 import { bytesOf, collapseHeader, expiration, type Gateway, jsonOf, refused, tooLarge } from '../gateway.ts'
-import type { Notification, Push } from '../push.ts'
+import type { Action, ChannelContent, Content, Notification, Push } from '../push.ts'
 import { isChannelRequest, isManagement, prepareChannel, readChannel, sizeOfBroadcast } from './channels.ts'
 import { readReason } from './responses.ts'
 
@@ -16,6 +16,7 @@ export const apns: Gateway<ApnsCredential> = {
     const { content } = push
     if (isChannelRequest(content)) return prepareChannel(push, content, credential, providerToken)
     const activity = content.kind !== 'alert'
+    const silent = isSilent(content)
     // A token is hexadecimal of any length, or made by a simulator. Any other text is refused, because it could change
     // the path.
     if (!/^[\w.:-]{1,400}$/.test(push.token)) return refused('TOKEN_INVALID', '', 'The token is not one of Apple.')
@@ -28,8 +29,9 @@ export const apns: Gateway<ApnsCredential> = {
         ':path': `/3/device/${push.token}`,
         authorization: `bearer ${providerToken}`,
         'apns-topic': activity ? `${credential.topic}.push-type.liveactivity` : credential.topic,
-        'apns-push-type': activity ? 'liveactivity' : 'alert',
-        'apns-priority': push.priority === 'high' ? '10' : '5',
+        'apns-push-type': activity ? 'liveactivity' : silent ? 'background' : 'alert',
+        // Apple refuses a background push of another priority.
+        'apns-priority': push.priority === 'high' && !silent ? '10' : '5',
         'apns-expiration': expiration(push),
         'apns-id': push.pushId,
         'apns-collapse-id': push.collapseId ? collapseHeader(push.collapseId) : undefined
@@ -67,16 +69,36 @@ function payloadOf(push: Push, now: number): object {
     message_id: push.messageId,
     landing_url: notification.landingUrl || undefined,
     image_url: notification.imageUrl || undefined,
+    // Apple shows the buttons of the category; the app finds their addresses here.
+    actions: notification.actions && shownActions(notification.actions),
     data: notification.data
   }
 }
 
+export const isSilent = (content: Content | ChannelContent): boolean =>
+  content.kind === 'alert' && content.notification.silent === true
+
+/** The buttons as apps and service workers read them. */
+export const shownActions = (actions: Action[]) =>
+  actions.map(({ id, title, landingUrl }) => ({ id, title, ...(landingUrl && { landing_url: landingUrl }) }))
+
 /** JSON leaves undefined fields out. */
-export const alertAps = ({ title, body, imageUrl, sound, badge, threadId }: Notification) => ({
-  alert: { title: title || undefined, body: body || undefined },
-  sound: sound || undefined,
-  badge,
-  'thread-id': threadId || undefined,
-  // The app's extension fetches the picture. iOS runs the extension only for pushes with this field.
-  'mutable-content': imageUrl ? 1 : undefined
-})
+export function alertAps(notification: Notification) {
+  const { title, body, imageUrl, badge, threadId, category, interruptionLevel, relevanceScore } = notification
+  if (notification.silent) return { 'content-available': 1 }
+  return {
+    alert: { title: title || undefined, body: body || undefined },
+    sound: soundOf(notification),
+    badge,
+    'thread-id': threadId || undefined,
+    category,
+    'interruption-level': interruptionLevel,
+    'relevance-score': relevanceScore,
+    // The app's extension fetches the picture. iOS runs the extension only for pushes with this field.
+    'mutable-content': imageUrl ? 1 : undefined
+  }
+}
+
+/** A critical alert sounds although the phone is muted, if Apple has allowed that to the app. */
+const soundOf = ({ sound, interruptionLevel }: Notification) =>
+  interruptionLevel === 'critical' ? { critical: 1, name: sound || 'default', volume: 1 } : sound || undefined

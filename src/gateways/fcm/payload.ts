@@ -1,8 +1,8 @@
 import { activityAps, isActivity } from '../activity.ts'
-import { alertAps } from '../apns/payload.ts'
+import { alertAps, shownActions } from '../apns/payload.ts'
 import type { FcmCredential } from '../credentials/credential.ts'
 import { bytesOf, collapseHeader, expiration, type Gateway, jsonOf, refused, tooLarge } from '../gateway.ts'
-import type { Notification, Push } from '../push.ts'
+import type { InterruptionLevel, Notification, Push } from '../push.ts'
 import { readFcmError } from './responses.ts'
 
 const longestPayload = 4_096
@@ -54,18 +54,44 @@ interface Message {
 const secondsLeft = ({ notAfter }: Push, now: number) =>
   Math.min(longestTtlSeconds, Math.max(0, Math.ceil((notAfter - now) / 1000)))
 
-const apnsHeaders = (push: Push) => ({
-  'apns-priority': push.priority === 'high' ? '10' : '5',
+const apnsHeaders = (push: Push, silent = false) => ({
+  ...(silent && { 'apns-push-type': 'background' }),
+  'apns-priority': push.priority === 'high' && !silent ? '10' : '5',
   'apns-expiration': expiration(push),
   ...(push.collapseId && { 'apns-collapse-id': collapseHeader(push.collapseId) })
 })
 
 const messageOf = (push: Push, now: number): Message =>
-  push.content.kind === 'alert' ? alert(push, push.content.notification, now) : activity(push, now)
+  push.content.kind !== 'alert'
+    ? activity(push, now)
+    : push.content.notification.silent
+      ? background(push, push.content.notification, now)
+      : alert(push, push.content.notification, now)
+
+/** Without `notification` the system shows nothing, and hands the data to the app. */
+const background = (push: Push, { data, collapseKey }: Notification, now: number): Message => ({
+  token: push.token,
+  data: { ...data, message_id: push.messageId },
+  android: {
+    priority: push.priority === 'high' ? 'HIGH' : 'NORMAL',
+    ttl: `${secondsLeft(push, now)}s`,
+    ...(collapseKey && { collapse_key: collapseKey })
+  },
+  apns: { headers: apnsHeaders(push, true), payload: { aps: { 'content-available': 1 } } }
+})
+
+/** Below Android 8. Newer phones obey the importance of the channel. */
+const androidPriority = {
+  passive: 'PRIORITY_LOW',
+  active: 'PRIORITY_DEFAULT',
+  'time-sensitive': 'PRIORITY_HIGH',
+  critical: 'PRIORITY_MAX'
+} as const
 
 function alert(push: Push, notification: Notification, now: number): Message {
   const { title, body, imageUrl, landingUrl, data, sound, badge, channelId, collapseKey } = notification
-  const { alert: _, ...aps } = alertAps(notification)
+  const { category, actions, interruptionLevel: level } = notification
+  const { alert: _, ...aps } = { alert: undefined, ...alertAps(notification) }
   const tag = push.collapseId && { tag: push.collapseId }
   const seconds = secondsLeft(push, now)
   return {
@@ -75,7 +101,10 @@ function alert(push: Push, notification: Notification, now: number): Message {
       ...data,
       message_id: push.messageId,
       ...(landingUrl && { landing_url: landingUrl }),
-      ...(imageUrl && { image_url: imageUrl })
+      ...(imageUrl && { image_url: imageUrl }),
+      // Android shows no buttons by itself: the app makes them from these.
+      ...(category && { category }),
+      ...(actions && { actions: JSON.stringify(shownActions(actions)) })
     },
     notification: { ...(title && { title }), ...(body && { body }), ...(imageUrl && { image: imageUrl }) },
     android: {
@@ -88,7 +117,8 @@ function alert(push: Push, notification: Notification, now: number): Message {
         ...tag,
         ...(channelId && { channel_id: channelId }),
         ...(sound && { sound }),
-        ...(badge !== undefined && { notification_count: badge })
+        ...(badge !== undefined && { notification_count: badge }),
+        ...(level && { notification_priority: androidPriority[level] })
       }
     },
     apns: {
@@ -98,11 +128,22 @@ function alert(push: Push, notification: Notification, now: number): Message {
     },
     webpush: {
       headers: { TTL: String(seconds), Urgency: push.priority },
-      notification: { ...tag, ...(imageUrl && { image: imageUrl }) },
+      notification: {
+        ...tag,
+        ...(imageUrl && { image: imageUrl }),
+        ...(actions && { actions: actions.map(({ id, title }) => ({ action: id, title })) }),
+        ...(level && quietness(level))
+      },
       // Firebase accepts only https here; the app finds the address in `data` in any case.
       ...(landingUrl?.startsWith('https://') && { fcm_options: { link: landingUrl } })
     }
   }
+}
+
+/** The options of a browser's notification that come nearest to a level. */
+const quietness = (level: InterruptionLevel) => {
+  if (level === 'passive') return { silent: true }
+  return level === 'active' ? {} : { requireInteraction: true }
 }
 
 function activity(push: Push, now: number): Message {

@@ -1,4 +1,5 @@
 import { isObject } from '../../platform/fields.ts'
+import { shownActions } from '../apns/payload.ts'
 import type { WebPushCredential } from '../credentials/credential.ts'
 import { bytesOf, digest, type Gateway, jsonOf, refused, tokenDead, tooLarge } from '../gateway.ts'
 import type { Notification, Push } from '../push.ts'
@@ -27,6 +28,8 @@ export const webpush: Gateway<WebPushCredential> = {
     const subscription = subscriptionOf(push.token)
     if (!subscription) return tokenDead('TOKEN_INVALID', '')
     if (push.content.kind !== 'alert') return refused('UNSUPPORTED_PLATFORM')
+    if (push.content.notification.silent)
+      return refused('UNSUPPORTED_PLATFORM', '', 'Browsers take no silent push: a site must show each one.')
     const plaintext = bytesOf(payloadOf(push, push.content.notification))
     const tooMuch = tooLarge('Web Push', sizeOf(plaintext))
     if (tooMuch) return tooMuch
@@ -92,7 +95,10 @@ function subscriptionOf(token: string): Subscription | undefined {
   return p256dh.length === 65 && auth.length > 0 ? { endpoint: new URL(endpoint), p256dh, auth } : undefined
 }
 
-const payloadOf = (push: Push, { title, body, imageUrl, landingUrl, data, badge }: Notification) => ({
+const payloadOf = (
+  push: Push,
+  { title, body, imageUrl, landingUrl, data, badge, actions, interruptionLevel }: Notification
+) => ({
   message_id: push.messageId,
   ...(title && { title }),
   ...(body && { body }),
@@ -100,5 +106,7 @@ const payloadOf = (push: Push, { title, body, imageUrl, landingUrl, data, badge 
   ...(landingUrl && { landing_url: landingUrl }),
   ...(push.collapseId && { tag: push.collapseId }),
   ...(badge !== undefined && { badge }),
+  ...(actions && { actions: shownActions(actions) }),
+  ...(interruptionLevel && { interruption_level: interruptionLevel }),
   ...(data && { data })
 })

@@ -18,7 +18,17 @@
     image_url?: string
     landing_url?: string
     tag?: string
+    badge?: number
+    actions?: Action[]
+    interruption_level?: string
     data?: Record<string, unknown>
+  }
+
+  /** A button. Its address is kept beside the notification until it is tapped. */
+  interface Action {
+    id: string
+    title: string
+    landing_url?: string
   }
 
   interface Recorded {
@@ -28,7 +38,7 @@
     name: string
     at: string
     source_type: 'SERVICE'
-    event_property: { message_id: string }
+    event_property: { message_id: string; custom_properties?: { action: string } }
   }
 
   const mostWaiting = 100
@@ -59,12 +69,12 @@
   let recording: Promise<void> = Promise.resolve()
 
   /** Runs one at a time: each also sends what earlier ones could not send. */
-  function record(name: string, messageId: string | undefined): Promise<void> {
-    recording = recording.then(() => send(name, messageId)).catch(() => {})
+  function record(name: string, messageId: string | undefined, action = ''): Promise<void> {
+    recording = recording.then(() => send(name, messageId, action)).catch(() => {})
     return recording
   }
 
-  async function send(name: string, messageId: string | undefined): Promise<void> {
+  async function send(name: string, messageId: string | undefined, action: string): Promise<void> {
     const settings = await read<Settings>('settings')
     if (!settings || !messageId) return
     const event: Recorded = {
@@ -73,7 +83,7 @@
       name,
       at: new Date().toISOString(),
       source_type: 'SERVICE',
-      event_property: { message_id: messageId }
+      event_property: { message_id: messageId, ...(action && { custom_properties: { action } }) }
     }
     const waiting = [...((await read<Recorded[]>('waiting')) ?? []), event].slice(-mostWaiting)
     // Stored first: the browser may end this worker at any time.
@@ -92,16 +102,28 @@
     }
   }
 
-  function show({ message_id, title, body, image_url, landing_url, tag, data }: Payload): Promise<unknown> {
+  /** Options that the types of the library lack. */
+  type Options = NotificationOptions & { image?: string; actions?: { action: string; title: string }[] }
+
+  function show(payload: Payload): Promise<unknown> {
+    const { message_id, title, body, image_url, landing_url, tag, data, actions, interruption_level: level } = payload
     // A site that shows no notification for a push loses its permission, so there is always a title.
-    const options: NotificationOptions & { image?: string } = {
-      data: { ...data, message_id, landing_url },
+    const options: Options = {
+      data: { ...data, message_id, landing_url, ...(actions && { actions }) },
+      ...(actions && { actions: actions.map(({ id, title: label }) => ({ action: id, title: label })) }),
+      ...(level === 'passive' && { silent: true }),
+      ...((level === 'time-sensitive' || level === 'critical') && { requireInteraction: true }),
       ...(body && { body }),
       ...(tag && { tag }),
       ...(image_url && { image: image_url })
     }
     const shown = worker.registration.showNotification(title || worker.location.host, options)
-    return Promise.all([shown, record('PUSH_NOTIFICATION_RECEIVED', message_id)])
+    return Promise.all([shown, setBadge(payload.badge), record('PUSH_NOTIFICATION_RECEIVED', message_id)])
+  }
+
+  /** The number on the icon of an installed page, where the browser has one; zero removes it. */
+  const setBadge = async (badge: number | undefined): Promise<void> => {
+    if (badge !== undefined) await worker.navigator.setAppBadge?.(badge).catch(() => {})
   }
 
   worker.addEventListener('push', (event) => event.waitUntil(show(payloadOf(event.data))))
@@ -114,8 +136,10 @@
 
   worker.addEventListener('notificationclick', (event) => {
     event.notification.close()
-    const { message_id, landing_url } = (event.notification.data ?? {}) as { message_id?: string; landing_url?: string }
-    event.waitUntil(Promise.all([open(landing_url), record('PUSH_NOTIFICATION_TAPPED', message_id)]))
+    const { message_id, landing_url, actions = [] } = (event.notification.data ?? {}) as Payload
+    const button = actions.find(({ id }) => id === event.action)
+    const opened = open(button?.landing_url ?? landing_url)
+    event.waitUntil(Promise.all([opened, record('PUSH_NOTIFICATION_TAPPED', message_id, event.action)]))
   })
 
   /** Focuses a tab that already shows the address. A link that browsers cannot open, such as one of an app, opens the site. */

@@ -7,6 +7,10 @@ export interface Push {
   body: string | null
   image_url: string | null
   landing_url: string | null
+  /** The titles of its buttons; absent: it has none. */
+  actions?: string[]
+  /** Nothing is shown: the app is woken. */
+  silent?: true
 }
 
 export const nothing: Push = { message_id: null, title: null, body: null, image_url: null, landing_url: null }
@@ -24,12 +28,38 @@ function text(payload: unknown, ...paths: string[]): string | null {
   return null
 }
 
+/** The titles of buttons, in a list or as its JSON. */
+function actionsIn(payload: unknown, ...paths: string[]): { actions?: string[] } {
+  for (const path of paths) {
+    let value = payload
+    for (const name of path.split('/')) value = isObject(value) ? value[name] : undefined
+    const list: unknown = typeof value === 'string' ? parsed(value) : value
+    if (!Array.isArray(list) || list.length === 0) continue
+    const named = list.map((one: unknown) => text(one, 'title') ?? text(one, 'id', 'action'))
+    return { actions: named.flatMap((one) => one ?? []) }
+  }
+  return {}
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+const isSilent = (payload: unknown): boolean =>
+  isObject(payload) && isObject(payload.aps) && payload.aps['content-available'] === 1 && !payload.aps.alert
+
 export const readApns = (payload: unknown): Push => ({
   message_id: text(payload, 'message_id', 'data/message_id'),
   title: text(payload, 'aps/alert/title'),
   body: text(payload, 'aps/alert/body', 'aps/alert'),
   image_url: text(payload, 'image_url', 'data/image_url', 'fcm_options/image'),
-  landing_url: text(payload, 'landing_url', 'data/landing_url')
+  landing_url: text(payload, 'landing_url', 'data/landing_url'),
+  ...actionsIn(payload, 'actions'),
+  ...(isSilent(payload) && { silent: true })
 })
 
 /** The channel that the activity which a payload starts subscribes to. */
@@ -46,7 +76,10 @@ export const readFcm = (payload: unknown): Push => {
     image_url:
       text(message, 'notification/image', 'android/notification/image', 'apns/fcm_options/image', 'data/image_url') ??
       apns.image_url,
-    landing_url: text(message, 'data/landing_url', 'webpush/fcm_options/link') ?? apns.landing_url
+    landing_url: text(message, 'data/landing_url', 'webpush/fcm_options/link') ?? apns.landing_url,
+    ...actionsIn(message, 'data/actions', 'webpush/notification/actions'),
+    // Without a notification the system shows nothing.
+    ...(apns.silent && isObject(message) && !message.notification && { silent: true })
   }
 }
 
@@ -58,5 +91,6 @@ export const readWebPush = (payload: unknown): Push =>
         title: text(payload, 'title', 'notification/title'),
         body: text(payload, 'body', 'notification/body'),
         image_url: text(payload, 'image_url', 'image', 'notification/image', 'data/image_url'),
-        landing_url: text(payload, 'landing_url', 'data/landing_url', 'notification/navigate', 'url')
+        landing_url: text(payload, 'landing_url', 'data/landing_url', 'notification/navigate', 'url'),
+        ...actionsIn(payload, 'actions', 'notification/actions')
       }

@@ -7,7 +7,7 @@ import {
   type Ready,
   type RecipientWithChoices
 } from '../../campaigns/campaigns.ts'
-import { channelOf, type Draft } from '../../channels/channels.ts'
+import { canShow, channelOf, type Draft } from '../../channels/channels.ts'
 import { newId } from '../../platform/ids.ts'
 import type { TopicDefaults } from '../../preferences/preferences.ts'
 import { type Recipient, TemplateFailed, ValuesMissing } from '../../templates/templates.ts'
@@ -95,6 +95,7 @@ export async function draftMessages({
     if (content === 'late') defer(deferred, now.getTime(), recipient.device_id)
     else if (content instanceof TemplateFailed) skips.push(skipOf(recipient, templateFailed, choice))
     else if (content instanceof ValuesMissing) skips.push(skipOf(recipient, 'missing_value', choice))
+    else if (!canShow(content, recipient.platform)) skips.push(skipOf(recipient, 'unsupported_platform', choice))
     else {
       const messageId = newId()
       const { variant, language, step } = choice

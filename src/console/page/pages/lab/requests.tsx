@@ -19,7 +19,7 @@ export const Requests = ({ items, open }: { items: InboxItem[]; open: (item: Inb
           {item.gateway}
         </Text>
         <Button variant="subtle" size="compact-sm" onClick={() => open(item)}>
-          {item.title ?? item.body ?? 'Live Activity'}
+          {item.title ?? item.body ?? (item.silent ? 'Silent push' : 'Live Activity')}
         </Button>
         <Text size="xs" c="dimmed">
           {item.answer.reason} <When at={item.received_at} />
@@ -37,6 +37,16 @@ export const RequestDetail = ({ item, close }: { item: InboxItem | undefined; cl
         {item.landing_url && (
           <Text>
             Link: <Code>{item.landing_url}</Code>
+          </Text>
+        )}
+        {item.actions && (
+          <Text>
+            Buttons:{' '}
+            {item.actions.map((title) => (
+              <Code key={title} mr={4}>
+                {title}
+              </Code>
+            ))}
           </Text>
         )}
         <Text size="sm">

@@ -10,6 +10,7 @@ import { deviceRoutes } from './devices/routes.ts'
 import { eventManagementRoutes } from './events/manage-routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { gatewayRoutes } from './gateways/gateways.ts'
+import { journeyRoutes } from './journeys/manage-routes.ts'
 import { jobRoutes } from './manage/job-routes.ts'
 import { manageRoutes } from './manage/routes.ts'
 import { simulatorRoutes } from './manage/simulator-routes.ts'
@@ -144,6 +145,7 @@ export function mountSurfaces(
   segmentRoutes(manage, capabilities.segments)
   campaignManagementRoutes(manage, { campaigns, pool })
   triggerManagementRoutes(manage, triggers)
+  journeyRoutes(manage, { users, campaigns, pool })
   taskRecordRoutes(manage, pool)
   webhookRoutes(manage, webhooks)
   approvalRoutes(manage, capabilities.oversight.approvals)

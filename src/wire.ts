@@ -9,6 +9,7 @@ import type * as campaigns from './campaigns/schemas.ts'
 import type * as devices from './devices/schemas.ts'
 import type * as events from './events/schemas.ts'
 import type * as gateways from './gateways/credentials/schemas.ts'
+import type * as journeys from './journeys/schemas.ts'
 import type * as manage from './manage/schemas.ts'
 import type * as simulator from './manage/simulator-schemas.ts'
 import type * as messages from './messages/schemas.ts'
@@ -43,6 +44,9 @@ export interface Refused {
   details?: Detail[]
 }
 
+/** A user on the way through a campaign. */
+export type Journey = Static<typeof journeys.JourneyAnswer>
+export type CampaignJourneys = Static<typeof journeys.CampaignJourneys>
 /** What came of a campaign. */
 export type CampaignStats = Static<typeof stats.StatsAnswer>
 export type CampaignFigures = CampaignStats['totals']

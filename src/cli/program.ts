@@ -42,7 +42,7 @@ const commands: Record<string, Entry> = {
     load: () => import('./projects/topic.ts')
   },
   user: {
-    summary: 'Get, set, unset, delete, list, import and export users, and their preferences',
+    summary: 'Get, set, unset, delete, list, import and export users, their preferences and journeys',
     load: () => import('./users/user.ts')
   },
   device: { summary: 'List, show and delete devices, add simulated ones', load: () => import('./users/device.ts') },

@@ -94,6 +94,19 @@ describe('a campaign with steps', () => {
     await ended(project, first)
     const again = await ended(project, await triggered(project, users('exit-a')))
     assert.deepEqual(again.skipped, { not_entered_again: 1 })
+    const shown = (await service.manage('GET', `/projects/${project.id}/users/exit-a/journeys`)).json.items
+    assert.deepEqual(
+      shown.map(({ state, step, source, not_entered_again }: Json) => [
+        state,
+        step,
+        source.trigger_id,
+        not_entered_again
+      ]),
+      [['waiting', 'second', first, 0]]
+    )
+    assert.match(shown[0].message, /^Waiting for the step second until 20/)
+    const counted = (await service.manage('GET', `/projects/${project.id}/campaigns/news/journeys`)).json
+    assert.deepEqual([counted.waiting, counted.steps[0].step, counted.steps[0].waiting], [2, 'second', 2])
     await service.sql(
       `update journeys set due_at = (select max(due_at) from journeys where project_id = $1) where project_id = $1`,
       [project.id]

@@ -7,6 +7,7 @@ import { type Resource, resource } from '../resource.ts'
 import { choice, examples, inProject, type Session, tell, wholeNumber } from '../session.ts'
 import { print, remark, type Shell } from '../shell.ts'
 import type { FiledCampaign } from './files.ts'
+import { declareJourneys } from './journeys.ts'
 import { declarePreview, declareTest, declareTrigger } from './sending.ts'
 import { declareStats } from './stats.ts'
 import { several } from './trigger-request.ts'
@@ -59,6 +60,7 @@ export function declare(command: Command, shell: Shell): void {
     none: 'No versions.'
   })
   declareStats(campaigns)
+  declareJourneys(campaigns)
   const stays = 'Running triggers continue: `tidings trigger cancel` stops one.'
   declareStatus(campaigns, 'pause', 'paused', 'Pause a campaign: it cannot be triggered for now', stays)
   declareStatus(campaigns, 'activate', 'active', 'Activate a campaign: it can be triggered')

@@ -18,6 +18,7 @@ import {
 import { type Resource, resource } from '../resource.ts'
 import { examples, inProject, type Session, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
+import { declareJourneys } from './journeys.ts'
 import { declarePreferences } from './preferences.ts'
 
 export function declare(command: Command, shell: Shell): void {
@@ -37,6 +38,7 @@ export function declare(command: Command, shell: Shell): void {
   declareSet(users)
   declareUnset(users)
   declarePreferences(users)
+  declareJourneys(users)
   declareDelete(users)
 
   users.list<User, { search?: string }>({

@@ -193,6 +193,7 @@ describe('responses match their documentation', () => {
       batchUsers: () => call('POST', '/api/v1/users:batch', { json: { users: [user, { project_user_id: '' }] } }),
       listProjectUsers: () => manage('GET', `${own}/users?limit=10&search=an`),
       getProjectUser: () => manage('GET', `${own}/users/ana`),
+      listProjectUserJourneys: () => manage('GET', `${own}/users/ana/journeys`),
       exportProjectUsers: () => manage('GET', `${own}/users:export`),
       importProjectUsers: () =>
         service.manage('POST', `${own}/users:import`, {
@@ -251,6 +252,7 @@ describe('responses match their documentation', () => {
       replaceProjectCampaign: () => manage('PUT', `${own}/campaigns/news`, { ...campaign, name: 'Old news' }),
       listProjectCampaigns: () => manage('GET', `${own}/campaigns`),
       getProjectCampaign: () => manage('GET', `${own}/campaigns/news`),
+      getProjectCampaignJourneys: () => manage('GET', `${own}/campaigns/news/journeys`),
       listProjectCampaignVersions: () => manage('GET', `${own}/campaigns/news/versions`),
       getProjectCampaignVersion: () => manage('GET', `${own}/campaigns/news/versions/1`),
       getProjectCampaignCounts: () => manage('GET', `${own}/campaigns/news/counts`),
@@ -336,22 +338,9 @@ describe('responses match their documentation', () => {
 
   it('every operation on users, devices, events, projects and gateways, and around them, answers by its schema', async () => {
     const table = await calls()
+    const tried = /^(Users|Devices|Events|Messages|Live Activities|Projects|Gateways|Simulator|Campaigns|Triggers)$/
     for (const { operation } of operations)
-      if (
-        [
-          'Users',
-          'Devices',
-          'Events',
-          'Messages',
-          'Live Activities',
-          'Projects',
-          'Gateways',
-          'Simulator',
-          'Campaigns',
-          'Triggers'
-        ].includes(operation.tags[0])
-      )
-        assert.ok(table[operation.operationId], operation.operationId)
+      if (tried.test(operation.tags[0])) assert.ok(table[operation.operationId], operation.operationId)
     for (const [id, ask] of Object.entries(table)) {
       const found = operations.find(({ operation }) => operation.operationId === id)
       assert.ok(found, `${id} is documented`)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { everyone, givenCampaign, run, users } from '../support/campaigns.ts'
+import { ended, everyone, givenCampaign, readTrigger, run, triggered, users } from '../support/campaigns.ts'
 import { asApp, ios, link, put } from '../support/devices.ts'
 import type { Json } from '../support/http.ts'
 import { givenUser } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
-import { startService, type TestProject } from '../support/service.ts'
+import { eventually, startService, type TestProject } from '../support/service.ts'
 
 const sender = scriptedSender()
 const service = await startService({}, { sender })
@@ -223,6 +223,54 @@ describe('a no', () => {
         [['skipped', 'topic_opted_out']]
       )
     }
+  })
+
+  it('counts also when it is given after the batch was planned', async () => {
+    const project = await service.project()
+    for (const name of ['ana', 'bo', 'cy']) await givenUser(project, name, `p-${name}`)
+    await givenCampaign(service, project, { throttle_per_second: 1 })
+    const id = await triggered(project, everyone)
+    await eventually(async () => assert.equal((await readTrigger(project, id)).counts.targeted, 3))
+    await choose(project, 'cy', { opted_out: true })
+    const { counts, skipped } = await ended(project, id)
+    assert.deepEqual([counts.sent, skipped], [2, { opted_out: 1 }])
+  })
+
+  it('to everything is told to webhooks once, also when a log-in brings it along', async () => {
+    const project = await service.project()
+    const json = { url: 'https://hook.invalid/', events: ['user.opted_out'] }
+    assert.equal((await service.manage('POST', `/projects/${project.id}/webhooks`, { json })).status, 201)
+    for (const name of ['ana', 'bo']) await project.call('POST', '/api/v1/users', { json: { project_user_id: name } })
+    for (const opted_out of [true, true, false]) await choose(project, 'ana', { opted_out })
+    await put(project, ios)
+    await asApp(project, 'PATCH', '/devices/phone/preferences', { opted_out: true })
+    await link(project, 'phone', 'bo')
+    await service.hurry('webhooks.batch')
+    await eventually(async () => {
+      const calls = await service.sql('select body from webhook_calls where project_id = $1', [project.id])
+      const told = calls.flatMap(({ body }) => JSON.parse(body).events)
+      assert.deepEqual(
+        told.map(({ type, project_user_id }) => [type, project_user_id]),
+        [
+          ['user.opted_out', 'ana'],
+          ['user.opted_out', null],
+          ['user.opted_out', 'bo']
+        ]
+      )
+    })
+  })
+
+  it('is erased with its project', async () => {
+    const project = await service.project()
+    await topic(project, 'offers')
+    await service.manage('POST', `/projects/${project.id}/identity-secret:rotate`)
+    await service.manage('DELETE', `/projects/${project.id}`)
+    await eventually(async () => {
+      for (const table of ['projects', 'topics', 'identity_secrets']) {
+        const rows = await service.sql(`select 1 from ${table} where project_id = $1`, [project.id])
+        assert.equal(rows.length, 0, table)
+      }
+    })
   })
 
   it('is the default of a topic that users must ask for', async () => {

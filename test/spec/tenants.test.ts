@@ -34,6 +34,9 @@ const asking = (data: Json, more: Json = {}) => ({
 // The things of the other project.
 await givenUser(theirs, 'theirs-ana', { id: 'theirs-phone', push_token: 'ab'.repeat(32) })
 await givenCampaign(service, theirs, { campaign_id: 'theirs-news' })
+await manageTheirs('PUT', '/topics/theirs-topic', { name: 'theirs-topic' })
+await manageTheirs('PUT', '/segments/theirs-segment', { name: 'theirs-segment', segment: { all: [] } })
+must(await theirs.call('PATCH', '/api/v1/users/theirs-ana/preferences', { json: { topics: { 'theirs-topic': true } } }))
 const webhook = await manageTheirs('POST', '/webhooks', {
   url: 'http://127.0.0.1:9/theirs',
   events: ['message.accepted', 'message.failed', 'trigger.completed']
@@ -89,6 +92,8 @@ const ids: Record<string, string> = {
   token_id: token.id,
   webhook_id: webhook.id,
   delivery_id: delivery.id,
+  topic: 'theirs-topic',
+  segment_id: 'theirs-segment',
   gateway: 'fcm'
 }
 const secrets = [...Object.values(ids).filter((id) => id !== 'fcm'), task.id, task.contextId, 'theirs-', theirs.id]
@@ -148,6 +153,9 @@ const mineAnyway = new Set([
   'POST /manage/v1/projects/{project_id}/simulator/devices',
   'POST /manage/v1/projects/{project_id}/campaigns',
   'PUT /manage/v1/projects/{project_id}/campaigns/{campaign_id}',
+  'PUT /manage/v1/projects/{project_id}/topics/{topic}',
+  'PUT /manage/v1/projects/{project_id}/segments/{segment_id}',
+  'POST /manage/v1/projects/{project_id}/identity-secret:rotate',
   'POST /manage/v1/projects/{project_id}/webhooks',
   'POST /manage/v1/projects/{project_id}/webhook-secret:rotate',
   'GET /manage/v1/projects/{project_id}/gateways/{gateway}',

@@ -11,6 +11,7 @@ import { campaignTrialRoutes } from './preview/routes.ts'
 import type { Expected, Saved } from './saving.ts'
 import { Answer, CampaignBody, example, SavedAnswer } from './schemas.ts'
 import type { CampaignRow } from './store.ts'
+import { textRoutes } from './texts/exchange/routes.ts'
 import { shownWinners } from './texts/winner.ts'
 import { winnerRoutes } from './texts/winner-routes.ts'
 import { campaignHistoryRoutes } from './version-routes.ts'
@@ -100,6 +101,7 @@ export function campaignManagementRoutes(
   campaignHistoryRoutes(manage, { saving, pool })
   campaignTrialRoutes(manage, campaigns)
   winnerRoutes(manage, campaigns.winners)
+  textRoutes(manage, saving)
 }
 
 /** Reads the version in If-Match, as ETag sends it, or without quotes as people type it. */

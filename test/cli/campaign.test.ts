@@ -34,6 +34,20 @@ test('campaigns are managed and triggered from the command line', async (t) => {
     )
   })
 
+  await t.test('texts go to translators and come back', async () => {
+    await feed('campaign_id: spoken\nname: Spoken\nmessage: { title: Hello }\n', 'campaign', 'apply', '-f', '-')
+    const exported = await tidings('campaign', 'texts', 'export', 'spoken', '--language', 'de')
+    assert.equal(exported.stdout.replace('\ufeff', ''), 'id,source,de\r\nmessage.title,Hello,\r\n', exported.stderr)
+    const translated = exported.stdout.replace('Hello,', 'Hello,Hallo')
+    const back = await feed(translated, 'campaign', 'texts', 'import', 'spoken', '-')
+    assert.equal(back.stdout, 'spoken updated, version 2: 1 new text\n', back.stderr)
+    const xliff = await tidings('campaign', 'texts', 'export', 'spoken', '--format', 'xliff')
+    assert.match(xliff.stdout, /<target>Hallo<\/target>/)
+    assert.match((await feed(xliff.stdout, 'campaign', 'texts', 'import', 'spoken', '-')).stdout, /unchanged/)
+    const stale = await feed(translated.replace('Hello', 'Hey'), 'campaign', 'texts', 'import', 'spoken', '-')
+    assert.match(stale.stderr, /was changed since/)
+  })
+
   await t.test('diff prints the changes, and ends with 1 if there are any', async () => {
     assert.deepEqual((await tidings('campaign', 'diff', '-f', file)).stdout, 'No differences.\n')
     const changed = yaml.replace('Hello', 'Hi')

@@ -174,6 +174,7 @@ describe('responses match their documentation', () => {
     const ofPhone = '/api/v1/devices/phone'
     const entry = async (path: string, name: string) =>
       (await manage('GET', path)).json.items.find((one: { name: string }) => one.name === name).id
+    const variants = ['a', 'b'].map((id) => ({ id, weight: 1, message: { title: id } }))
     const campaign = {
       campaign_id: 'news',
       name: 'News',
@@ -256,11 +257,12 @@ describe('responses match their documentation', () => {
       listProjectCampaignVersions: () => manage('GET', `${own}/campaigns/news/versions`),
       getProjectCampaignVersion: () => manage('GET', `${own}/campaigns/news/versions/1`),
       getProjectCampaignCounts: () => manage('GET', `${own}/campaigns/news/counts`),
-      chooseWinnerProjectCampaign: async () => {
-        const variants = ['a', 'b'].map((id) => ({ id, weight: 1, message: { title: id } }))
-        await manage('PUT', `${own}/campaigns/tried`, { name: 'Tried', variants })
-        return manage('POST', `${own}/campaigns/tried:choose-winner`, { variant: 'b' })
-      },
+      chooseWinnerProjectCampaign: () =>
+        manage('PUT', `${own}/campaigns/tried`, { name: 'Tried', variants }).then(() =>
+          manage('POST', `${own}/campaigns/tried:choose-winner`, { variant: 'b' })
+        ),
+      getProjectCampaignTexts: () => manage('GET', `${own}/campaigns/news/texts`),
+      replaceProjectCampaignTexts: () => service.manage('PUT', `${own}/campaigns/news/texts`, { body: 'id,source\n' }),
       testProjectCampaign: () => manage('POST', `${own}/campaigns/news:test`, { device_ids: ['phone'] }),
       minutesProjectMessages: () => manage('GET', `${own}/messages:minutes`),
       previewProjectCampaigns: () =>

@@ -10,6 +10,7 @@ import type { FiledCampaign } from './files.ts'
 import { declareJourneys } from './journeys.ts'
 import { declarePreview, declareTest, declareTrigger } from './sending.ts'
 import { declareStats } from './stats.ts'
+import { declareTexts } from './texts.ts'
 import { several } from './trigger-request.ts'
 
 const statuses = ['draft', 'active', 'paused', 'archived']
@@ -68,6 +69,7 @@ export function declare(command: Command, shell: Shell): void {
   declarePreview(command, shell)
   declareTest(command, shell)
   declareTrigger(command, shell)
+  declareTexts(command, shell)
 }
 
 const withFile = (command: Command) =>

@@ -105,12 +105,15 @@ async function campaignIn(
   return filed
 }
 
-function shownPreview({ audience, sample }: Preview): string {
+function shownPreview({ audience, sample, texts, missing_values: missing }: Preview): string {
   const least = audience.complete ? '' : 'at least '
   const reached = `${least}${counted(audience.devices, 'device')} of ${least}${counted(audience.users, 'user')}`
   const why = audience.reason ? ` (${audience.reason})` : ''
   const lines = [`It would go to ${reached}${why}.`]
   for (const [word, count] of Object.entries(audience.skipped)) lines.push(`Skipped for ${word}: ${amount(count)}`)
+  for (const [name, count] of Object.entries(missing.names))
+    lines.push(`Without a value and a default: ${name}, for ${count} of ${counted(missing.sampled, 'device')} tried`)
+  if (texts.length > 0) lines.push('', sideBySide(texts))
   if (sample.length === 0) return lines.join('\n')
   const rows = sample.map(({ project_user_id, device_id, reason, content, payload_bytes }) => {
     const { title, body } = content?.notification ?? {}
@@ -118,6 +121,15 @@ function shownPreview({ audience, sample }: Preview): string {
     return [project_user_id, device_id, reason && shortened(reason, 40), payload_bytes, shortened(words, 60)]
   })
   return `${lines.join('\n')}\n\n${table(['user', 'device', 'skipped for', 'bytes', 'message'], rows)}`
+}
+
+/** Every variant and language of a campaign. */
+function sideBySide(texts: Preview['texts']): string {
+  const rows = texts.map(({ step, variant, language, content, reason }) => {
+    const { title, body } = content?.notification ?? {}
+    return [step, variant, language, shortened(reason ?? [title, body].filter(Boolean).join(': '), 80)]
+  })
+  return table(['step', 'variant', 'language', 'text'], rows)
 }
 
 export function declareTest(parent: Command, shell: Shell): void {

@@ -1,0 +1,103 @@
+import { type Detail, Refusal } from '../../../platform/errors.ts'
+import { type Campaign, everyMessage, type Message } from '../../definition/definition.ts'
+import { canonicalTag } from '../language.ts'
+
+const fields = ['title', 'body', 'image_url', 'landing_url'] as const
+type Field = (typeof fields)[number]
+
+/** One text of a campaign with its translations, as translators see it. */
+export interface Unit {
+  /** message.title, variants.b.body, steps.first.message.title: the same as long as steps and variants keep their ids. */
+  id: string
+  /** Of the source; null: the message names none. */
+  language: string | null
+  source: string
+  targets: Map<string, string>
+}
+
+interface Place {
+  unit: Unit
+  message: Message
+  field: Field
+}
+
+function placesOf(campaign: Campaign): Place[] {
+  return everyMessage(campaign).flatMap(({ step, variant, message }) => {
+    const prefix = [
+      step === undefined ? '' : `steps.${step}.`,
+      variant === undefined ? 'message' : `variants.${variant}`
+    ]
+    return fields.flatMap((field) => {
+      const entries = Object.entries(message.translations ?? {}).flatMap(([tag, texts]) =>
+        texts[field] === undefined ? [] : [[tag, texts[field]] as const]
+      )
+      const source = message[field] ?? ''
+      if (source === '' && entries.length === 0) return []
+      const unit = { id: `${prefix.join('')}.${field}`, language: message.language ?? null, source }
+      return { unit: { ...unit, targets: new Map(entries) }, message, field }
+    })
+  })
+}
+
+/** All texts of a campaign, in the order of the campaign. */
+export const unitsOf = (campaign: Campaign): Unit[] => placesOf(campaign).map(({ unit }) => unit)
+
+/** The languages into which texts are translated, and those that a translator asks for. */
+export const languagesOf = (units: readonly Unit[], wanted: readonly string[] = []): string[] => [
+  ...new Set([...units.flatMap(({ targets }) => [...targets.keys()]), ...wanted])
+]
+
+/** A text that came back from a translator. An empty target changes nothing. */
+export type Returned = Pick<Unit, 'id' | 'source' | 'targets'>
+
+/** Editors change line ends and blanks at the ends of a text, and XML has no control characters. */
+const comparable = (text: string) =>
+  text
+    .replace(/\r\n?/g, '\n')
+    .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '')
+    .trim()
+
+/**
+ * The campaign with the translations that came back, and how many texts are new. Refused as a whole if a source text was
+ * changed since: its translation would say something else.
+ */
+export function withTranslations(campaign: Campaign, returned: readonly Returned[]) {
+  const result = structuredClone(campaign)
+  const places = new Map(placesOf(result).map((place) => [place.unit.id, place]))
+  const [problems, stale]: [Detail[], Detail[]] = [[], []]
+  let changed = 0
+  for (const { id, source, targets } of returned) {
+    const place = places.get(id)
+    if (!place) problems.push({ path: id, message: 'is not a text of this campaign' })
+    else if (comparable(source) !== comparable(place.unit.source))
+      stale.push({ path: id, message: 'was changed since these texts were exported' })
+    else for (const [tag, text] of targets) if (text !== '' && set(place, tag, text, problems)) changed += 1
+  }
+  if (problems.length > 0) throw refuse('invalid_parameter', problems)
+  if (stale.length > 0) throw refuse('conflict', stale)
+  return { campaign: result, changed }
+}
+
+/** Returns whether the translation is new. */
+function set({ unit, message, field }: Place, tag: string, text: string, problems: Detail[]): boolean {
+  const wanted = canonicalTag(tag)
+  if (wanted === undefined || (unit.language !== null && canonicalTag(unit.language) === wanted)) {
+    problems.push({ path: `${unit.id} ${tag}`, message: 'must be in a language other than the default one' })
+    return false
+  }
+  message.translations ??= {}
+  const known = Object.keys(message.translations).find((one) => canonicalTag(one) === wanted) ?? wanted
+  const before = message.translations[known]?.[field]
+  if (before !== undefined && comparable(before) === comparable(text)) return false
+  message.translations[known] = { ...message.translations[known], [field]: text }
+  return true
+}
+
+const most = 50
+
+const refuse = (code: 'invalid_parameter' | 'conflict', problems: Detail[]) =>
+  new Refusal(code, `${problems[0]!.path}: ${problems[0]!.message}`, problems.slice(0, most))
+
+/** Refuses a file that cannot be read. */
+export const unreadable = (message: string) =>
+  new Refusal('invalid_parameter', `The file cannot be read: ${message}.`, [{ path: 'body', message }])

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { parseCampaign } from '../../src/campaigns/definition/definition.ts'
+import { csvOf, unitsOfCsv } from '../../src/campaigns/texts/exchange/csv.ts'
+import { languagesOf, unitsOf, withTranslations } from '../../src/campaigns/texts/exchange/units.ts'
+import { unitsOfXliff, xliffOf } from '../../src/campaigns/texts/exchange/xliff.ts'
+import { parseXml } from '../../src/campaigns/texts/exchange/xml.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+
+const odd = '=1+2, "quoted"; <b>&amp;</b>\nline two\t{{ user.name }} ü 👋 '
+const campaign = parseCampaign({
+  campaign_id: 'a<b&"c"',
+  name: 'Odd',
+  steps: [
+    { id: 'first', message: { title: odd, language: 'en', translations: { de: { title: `'-${odd}` }, ja: {} } } },
+    {
+      id: 'second',
+      wait: '1d',
+      variants: [
+        { id: 'x', weight: 1, message: { title: '@x', body: "''=y", translations: { fr: { body: '\r+z' } } } },
+        { id: 'y', weight: 1, message: { title: ']]>', landing_url: 'https://example.com/?a=1&b=2' } }
+      ]
+    }
+  ]
+})
+const units = unitsOf(campaign)
+const languages = languagesOf(units, ['pt-BR'])
+const place = { campaignId: campaign.campaign_id!, version: 3 }
+const refused = (code: string) => (error: unknown) => error instanceof Refusal && error.code === code
+
+describe('the texts of a campaign', () => {
+  it('are named by step, variant and field', () => {
+    assert.deepEqual(
+      units.map(({ id }) => id),
+      [
+        'steps.first.message.title',
+        'steps.second.variants.x.title',
+        'steps.second.variants.x.body',
+        'steps.second.variants.y.title',
+        'steps.second.variants.y.landing_url'
+      ]
+    )
+    assert.deepEqual(languages, ['de', 'fr', 'pt-BR'])
+  })
+
+  it('come back from CSV as they went, whatever characters they have', () => {
+    const csv = csvOf(units, languages)
+    for (const line of csv.slice(1).split('\r\n')) assert.doesNotMatch(line, /(^|,)"?[=+@]/)
+    const back = unitsOfCsv(csv)
+    assert.deepEqual(
+      back.map(({ id, source }) => [id, source]),
+      units.map(({ id, source }) => [id, source])
+    )
+    for (const [index, { targets }] of units.entries())
+      for (const [tag, text] of targets) assert.equal(back[index]!.targets.get(tag), text)
+    assert.equal(withTranslations(campaign, back).changed, 0)
+  })
+
+  it('come back from XLIFF as they went', () => {
+    const back = unitsOfXliff(xliffOf(place, units, languages), place.campaignId)
+    for (const { id, source, targets } of units)
+      for (const [tag, text] of targets) {
+        const found = back.find((one) => one.id === id && one.targets.has(tag))!
+        assert.deepEqual([found.source, found.targets.get(tag)], [source, text])
+      }
+    assert.deepEqual(withTranslations(campaign, back), { campaign, changed: 0 })
+  })
+
+  it('take new translations, and nothing else from the file', () => {
+    const csv = 'id;source;de-de;DE\r\nsteps.second.variants.y.title;]]>;Neu;"Auch ""neu"""\r\n;;;\r\n'
+    const { campaign: changed, changed: count } = withTranslations(campaign, unitsOfCsv(csv))
+    const { message } = changed.steps![1]!.variants![1]!
+    assert.deepEqual([count, message.translations], [2, { 'de-DE': { title: 'Neu' }, de: { title: 'Auch "neu"' } }])
+  })
+
+  it('are refused where the source has changed, or the text or language is not one', () => {
+    const title = 'steps.second.variants.x.title'
+    const taken = (source: string, tag = 'de', id = title) =>
+      withTranslations(campaign, [{ id, source, targets: new Map([[tag, 'neu']]) }])
+    assert.throws(() => taken('old'), refused('conflict'))
+    assert.throws(() => taken('@x', 'de', 'message.title'), refused('invalid_parameter'))
+    assert.throws(() => taken('@x', 'not a tag'), refused('invalid_parameter'))
+    assert.throws(() => taken(odd, 'EN', 'steps.first.message.title'), refused('invalid_parameter'))
+    assert.equal(taken('@x').changed, 1)
+  })
+})
+
+describe('a file that is not one', () => {
+  const xliff = (inside: string) =>
+    `<xliff version="1.2"><file original="c" target-language="de">${inside}</file></xliff>`
+  const unit = (source: string) => `<body><trans-unit id="a"><source>${source}</source></trans-unit></body>`
+  const files: [string, () => unknown][] = [
+    ['with a document type', () => parseXml('<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>')],
+    ['with an entity of its own', () => parseXml('<x>&a;</x>')],
+    ['with a character that XML forbids', () => parseXml('<x>&#xD800;</x>')],
+    ['without an end', () => parseXml('<x><y></y>')],
+    ['with crossed elements', () => parseXml('<x><y></x></y>')],
+    ['that is deep', () => parseXml(`${'<x>'.repeat(50)}${'</x>'.repeat(50)}`)],
+    ['of many elements', () => parseXml(`<x>${'<y/>'.repeat(100_001)}</x>`)],
+    ['of XLIFF 2', () => unitsOfXliff('<xliff version="2.0"/>', 'c')],
+    ['of another campaign', () => unitsOfXliff(xliff(unit('a')), 'd')],
+    ['with formats in a text', () => unitsOfXliff(xliff(unit('a<x id="1"/>')), 'c')],
+    ['without texts', () => unitsOfXliff(xliff('<body/>'), 'c')],
+    ['without a header', () => unitsOfCsv('a,b\r\n')],
+    ['with an open quote', () => unitsOfCsv('id,source\r\na,"b\r\n')],
+    ['with text after a quote', () => unitsOfCsv('id,source\r\na,"b"c\r\n')],
+    ['with too many columns', () => unitsOfCsv(`id,source${',x'.repeat(120)}\r\n`)]
+  ]
+  for (const [name, read] of files) it(`${name} is refused`, () => assert.throws(read, refused('invalid_parameter')))
+})
+
+it('a file is read where a tool added segments, comments and groups', () => {
+  const unit = '<trans-unit id="a"><source>a<mrk mtype="seg">b</mrk></source><target/></trans-unit>'
+  const file = `<file target-language="de"><body><group>${unit}</group></body></file>`
+  assert.deepEqual(unitsOfXliff(`<?xml version="1.0"?><!-- tool --><xliff version="1.2">${file}</xliff>`, 'c'), [
+    { id: 'a', source: 'ab', targets: new Map([['de', '']]) }
+  ])
+})

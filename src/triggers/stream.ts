@@ -4,7 +4,7 @@ import type { Listener } from '../platform/db/listen.ts'
 import { Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { steadyMs } from '../platform/time.ts'
-import type { OnEnded } from './counter-store.ts'
+import type { OnEnded } from './counting/counter-store.ts'
 import { triggerResponse } from './response.ts'
 import { findTrigger, notifyStreams, terminal } from './store.ts'
 

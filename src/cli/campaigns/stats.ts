@@ -1,4 +1,4 @@
-import { wilson } from '../../platform/wilson.ts'
+import { wilson } from '../../stats/wilson.ts'
 import type { CampaignFigures, CampaignStats } from '../../wire.ts'
 import { segment } from '../client.ts'
 import { amount, table } from '../output.ts'

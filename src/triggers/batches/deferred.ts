@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import { addToCounters, type OnEnded } from '../counter-store.ts'
-import { type Delta, noChange, skipPlanned } from '../delta.ts'
+import { addToCounters, type OnEnded } from '../counting/counter-store.ts'
+import { type Delta, noChange, skipPlanned } from '../counting/delta.ts'
 import { shrinkDeferredBatches } from './batch-store.ts'
 
 /**

@@ -11,7 +11,7 @@ import { canShow, channelOf, type Draft } from '../../channels/channels.ts'
 import { newId } from '../../platform/ids.ts'
 import type { TopicDefaults } from '../../preferences/preferences.ts'
 import { type Recipient, TemplateFailed, ValuesMissing } from '../../templates/templates.ts'
-import { addTo, type Delta, noChange, partOf, type Said, tally } from '../delta.ts'
+import { addTo, type Delta, noChange, partOf, type Said, tally } from '../counting/delta.ts'
 import type { Skip } from './batch-store.ts'
 
 /** The drafts of a batch. Every device has a draft or a skip, or is deferred. */

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import { addToCounters, type OnEnded } from '../counter-store.ts'
+import { addToCounters, type OnEnded } from '../counting/counter-store.ts'
 import { addSkips } from './batch-store.ts'
 import { deltaOf } from './draft.ts'
 

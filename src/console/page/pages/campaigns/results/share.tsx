@@ -1,5 +1,5 @@
 import { Box, Text } from '@mantine/core'
-import { wilson } from '../../../../../platform/wilson.ts'
+import { wilson } from '../../../../../stats/wilson.ts'
 
 export const percent = (rate: number) => `${(rate * 100).toFixed(rate > 0 && rate < 0.1 ? 1 : 0)} %`
 

@@ -1,10 +1,10 @@
-import type { Db } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
-import type { ProjectId } from '../platform/ids.ts'
-import { endReservations } from '../projects/projects.ts'
+import type { Db } from '../../platform/db/db.ts'
+import { statement } from '../../platform/db/statement.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import { endReservations } from '../../projects/projects.ts'
+import type { TriggerState } from '../schemas.ts'
+import type { TriggerOutcome } from '../store.ts'
 import { type Delta, type Numbers, numbers, type Part } from './delta.ts'
-import type { TriggerState } from './schemas.ts'
-import type { TriggerOutcome } from './store.ts'
 
 export interface Counted {
   id: string

@@ -1,4 +1,4 @@
-import type { OutcomeChange } from '../messages/messages.ts'
+import type { OutcomeChange } from '../../messages/messages.ts'
 
 export const numbers = ['targeted', 'sent', 'failed', 'skipped', 'delivered', 'tapped'] as const
 export type Numbers = Record<(typeof numbers)[number], number>

@@ -1,9 +1,9 @@
-import type { MessageState, OnSettled } from '../messages/messages.ts'
-import type { Db } from '../platform/db/db.ts'
-import type { ProjectId } from '../platform/ids.ts'
+import type { MessageState, OnSettled } from '../../messages/messages.ts'
+import type { Db } from '../../platform/db/db.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import { notifyEnded } from '../stream.ts'
 import { addToCounters, type Counted, type OnEnded } from './counter-store.ts'
 import { addTo, type Delta, noChange, tally } from './delta.ts'
-import { notifyEnded } from './stream.ts'
 
 const counterOf = new Map<MessageState, 'sent' | 'failed' | 'skipped'>([
   ['accepted', 'sent'],

@@ -190,6 +190,8 @@ describe('topics and preferences', () => {
     await begin(page, 'sale', 'Sale')
     await page.locator('[data-audience=users]', { hasText: '1 user' }).waitFor()
     await choose(page, 'Topic', 'Offers')
+    await sees(preview(page), '1 excluded: said no to the topic')
+    await page.locator('[data-audience=users]', { hasText: '0 users' }).waitFor()
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     await sees(page, 'sale, version 1')
     assert.equal((await saved(project, 'sale')).topic, 'offers')

@@ -27,7 +27,9 @@ async function furnish() {
   await call('/users', { project_user_id: 'ana', properties: { name: 'Ana', plan: 'premium', age: 31 } })
   await call('/users', { project_user_id: 'bo', properties: { name: 'Bo', plan: 'free' } })
   for (const platform of ['IOS', 'ANDROID', 'WEB'])
-    await service.manage('POST', `/projects/${id}/simulator/devices`, { json: { platform, project_user_id: 'ana' } })
+    await service.manage('POST', `/projects/${id}/simulator/devices`, {
+      json: { device_id: `ana-${platform}`, platform, project_user_id: 'ana' }
+    })
   await service.manage('PUT', `/projects/${id}/segments/premium`, {
     json: { name: 'Premium plan', segment: { attribute: 'user.plan', operator: 'equals', value: 'premium' } }
   })
@@ -39,12 +41,22 @@ async function furnish() {
     default_audience: { broadcast: true },
     message: { title: 'Spring is here, {{ user.name }}', body: '20 % off everything until Sunday.' }
   })
+  await givenCampaign(service, project, {
+    campaign_id: 'welcome',
+    type: 'event_triggered',
+    event_trigger: { event: 'signed_up', delay: '1d' }
+  })
+  await call('/events', { events: [{ device_id: 'ana-IOS', name: 'signed_up' }] })
   const trigger = await triggered(project, { audience: { broadcast: true } }, 'spring')
   await ended(project, trigger)
   const sent = await call('/messages:send', {
     push_notifications: [
       { target: { project_user_id: 'ana' }, title: 'Your order is on its way', body: 'It arrives tomorrow.' }
     ]
+  })
+  await eventually(async () => {
+    const { items } = (await service.manage('GET', `/projects/${id}/users/ana/journeys`)).json
+    assert.equal(items.length, 1)
   })
   await service.manage('POST', `/projects/${id}/webhooks`, {
     json: { url: 'https://example.com/tidings', events: ['message.failed'] }
@@ -91,6 +103,7 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['users', '2 entries', 'users'],
       ['users/ana', 'Created', 'user'],
       ['users/ana?tab=devices', 'ANDROID', 'user-devices'],
+      ['users/ana?tab=journeys', 'welcome, version 1', 'user-journeys'],
       ['users/ana?tab=preferences', 'Opted out of all messages', 'user-preferences'],
       ['segments', 'Premium plan', 'segments'],
       ['segments/premium', 'can be reached by a push', 'segment'],
@@ -106,6 +119,7 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['webhooks', 'https://example.com/tidings', 'webhooks'],
       ['webhooks?tab=deliveries', 'State', 'webhook-deliveries'],
       ['settings', 'Requests per second', 'settings'],
+      ['settings?tab=limits', 'Messages per user', 'settings-limits'],
       ['settings?tab=gateways', 'Apple (APNs)', 'settings-gateways'],
       ['settings?tab=keys', 'svc_sk_', 'settings-keys'],
       ['settings?tab=tokens', 'bootstrap', 'settings-tokens'],

@@ -1,6 +1,8 @@
 import { ApiError } from './errors.ts'
 export interface CallOptions {
   body?: unknown
+  /** The body as it is, instead of an object. */
+  text?: string
   query?: Record<string, string | number | undefined>
   headers?: Record<string, string>
   signal?: AbortSignal
@@ -9,7 +11,7 @@ export interface CallOptions {
 async function call<Result>(
   method: string,
   path: string,
-  { body, query, headers, signal }: CallOptions
+  { body, text: plain, query, headers, signal }: CallOptions
 ): Promise<Result> {
   const url = new URL(path, location.origin)
   for (const [name, value] of Object.entries(query ?? {})) {
@@ -22,9 +24,11 @@ async function call<Result>(
       headers: {
         'x-tidings-console': '1',
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(plain !== undefined && { 'content-type': 'text/plain' }),
         ...headers
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(plain !== undefined && { body: plain }),
       ...(signal && { signal })
     })
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Campaign, SavedCampaign, Segment } from '../../../../wire.ts'
+import type { Campaign, Segment } from '../../../../wire.ts'
 
 export const triggerTypes: Record<Campaign['type'], string> = {
   api_triggered: 'API',
@@ -29,13 +29,13 @@ export const emptyDraft: CampaignDraft = {
   message: {}
 }
 
-const added = ['version', 'created_at', 'updated_at', 'warnings', 'result', 'winners'] as const
+const added = ['version', 'created_at', 'updated_at', 'warnings', 'result', 'winners', 'next_at']
 
 /** Leaves out the fields that the service adds. */
 export function draftOf(campaign: Campaign): CampaignDraft {
-  const draft: Partial<SavedCampaign> = { ...campaign }
-  for (const name of added) delete draft[name]
-  return draft as CampaignDraft
+  return Object.fromEntries(
+    Object.entries(campaign).filter(([name]) => !added.includes(name))
+  ) as unknown as CampaignDraft
 }
 
 const filled = (fields: object | undefined) =>

@@ -8,7 +8,9 @@ import { triggerTypes } from './draft.ts'
 import { EditorProvider, useCampaignEditor, useEditor } from './editor-form.ts'
 import { Limits } from './limits.tsx'
 import { Content } from './message/content.tsx'
+import { TranslatorFiles } from './message/exchange.tsx'
 import { Experiment } from './message/experiment.tsx'
+import { Winners } from './message/winner.tsx'
 import { OnMissing } from './on-missing.tsx'
 import { CampaignPreview } from './preview.tsx'
 import { SegmentBuilder } from './segment/builder.tsx'
@@ -31,6 +33,7 @@ export function CampaignEditor({ campaign }: { campaign?: Campaign }) {
             <When key={`when ${round}`} />
             <Heading text="Message" />
             <Content key={round} />
+            {campaign && !campaign.live_activity && <TranslatorFiles campaign={campaign} />}
             <OnMissing />
             <Heading text="Audience" />
             <SegmentBuilder
@@ -45,6 +48,7 @@ export function CampaignEditor({ campaign }: { campaign?: Campaign }) {
             <Limits />
             <Heading text="Results" />
             <Experiment />
+            {campaign && <Winners campaign={campaign} />}
             <Conversion />
             <Actions editor={editor} created={campaign !== undefined} />
           </Stack>

@@ -40,5 +40,5 @@ function hasContent({ message, variants, steps, live_activity }: CampaignDraft):
     place.message,
     ...(place.variants ?? []).map((variant) => variant.message)
   ])
-  return live_activity !== undefined || texts.some((text) => text?.title || text?.body)
+  return live_activity !== undefined || texts.some((text) => text?.title || text?.body || text?.silent)
 }

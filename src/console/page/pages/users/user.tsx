@@ -11,6 +11,7 @@ import { Loaded } from '../../parts/states.tsx'
 import { MessageList } from '../messages/message-list.tsx'
 import { Devices } from './devices.tsx'
 import { Events } from './events.tsx'
+import { Journeys } from './journeys.tsx'
 import { Preferences } from './preferences.tsx'
 import { Properties } from './properties.tsx'
 
@@ -51,6 +52,7 @@ export function User() {
               ['properties', 'Properties', <Properties key={`properties ${found.id}`} user={found} />],
               ['devices', 'Devices', <Devices key="devices" userId={userId} />],
               ['events', 'Events', <Events key="events" userId={userId} />],
+              ['journeys', 'Journeys', <Journeys key="journeys" userId={userId} />],
               ['preferences', 'Preferences', <Preferences key="preferences" userId={userId} />],
               ['messages', 'Messages', <MessageList key="messages" query={{ project_user_id: userId }} />]
             ]}

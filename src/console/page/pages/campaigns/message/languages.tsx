@@ -5,6 +5,7 @@ import { useEditor } from '../editor-form.ts'
 import { languageName } from './language-name.ts'
 import { TextFields } from './message-fields.tsx'
 import { missingPlaceholders } from './placeholders.ts'
+import { RichPush } from './rich-push.tsx'
 
 type Message = NonNullable<Campaign['message']>
 
@@ -22,11 +23,13 @@ export function MessageFields({ path }: { path: string }) {
     const { [tag]: _gone, ...rest } = translations
     set(`${path}.translations`, Object.keys(rest).length > 0 ? rest : undefined)
   }
+  if (message.silent) return <RichPush path={path} />
   if (tags.length === 0)
     return (
       <Stack>
         <TextFields path={path} />
         {canEdit && <AddLanguage known={tags} add={add} />}
+        <RichPush path={path} />
       </Stack>
     )
   return (
@@ -49,6 +52,7 @@ export function MessageFields({ path }: { path: string }) {
             description="For people whose language has no translation: en, pt-BR"
             maw={280}
           />
+          <RichPush path={path} />
         </Stack>
       </Tabs.Panel>
       {tags.map((tag) => (

@@ -110,7 +110,7 @@ describe('access', () => {
     assert.equal(await viewer.getByRole('button', { name: /Save|Delete/ }).count(), 0)
     await at('settings')
     await sees(viewer, 'Requests per second')
-    assert.deepEqual(await viewer.getByRole('tab').allTextContents(), ['Project', 'Gateways'])
+    assert.deepEqual(await viewer.getByRole('tab').allTextContents(), ['Project', 'Sending limits', 'Gateways'])
     await at('lab')
     await sees(viewer, 'Gateway requests')
     assert.equal(await viewer.getByRole('button', { name: /Add|Send/ }).count(), 0)

@@ -81,6 +81,12 @@ export const PreviewAnswer = Type.Object({
         'Values that templates use without a default, and that are missing. on_missing: skip leaves these devices out.'
     }
   ),
+  next_at: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'For a draft with a schedule: its next five times in UTC; with timezone user, as local times. Empty: none lies ahead.'
+    })
+  ),
   warnings: Type.Array(Type.String(), {
     description: 'Fields of the request that a trigger ignores, as unknown field "recipients"; at most five.'
   })

@@ -19,6 +19,9 @@ export const theme = createTheme({
   }
 })
 
+/** The library lightens a button under the pointer, and white text on that shade has a contrast of 4.3 to 1. */
+const hover = { '--mantine-color-cyan-filled-hover': 'color-mix(in srgb, var(--mantine-color-cyan-9) 85%, black)' }
+
 /** Darker shades for colours whose shade in the library has a contrast below 4.5 to 1. */
 export const readable: CSSVariablesResolver = ({ colors }) => {
   const each = (text: (name: string) => string) =>
@@ -26,12 +29,14 @@ export const readable: CSSVariablesResolver = ({ colors }) => {
   return {
     variables: {},
     light: {
+      ...hover,
       ...each((name) => `color-mix(in srgb, var(--mantine-color-${name}-9) 70%, black)`),
       '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
       '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
       '--mantine-color-error': 'var(--mantine-color-red-9)'
     },
     dark: {
+      ...hover,
       ...each((name) => `var(--mantine-color-${name}-1)`),
       '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
       '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',

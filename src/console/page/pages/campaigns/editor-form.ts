@@ -18,13 +18,15 @@ interface EditorContext {
   form: UseFormReturnType<CampaignDraft>
   canEdit: boolean
   findError: FindError
+  /** The next times of the schedule, once the service has read it. */
+  nextAt?: string[] | undefined
 }
 
 const Context = createContext<EditorContext | null>(null)
 export const EditorProvider = Context.Provider
 
 export function useEditor() {
-  const { form, canEdit, findError } = useContext(Context)!
+  const { form, canEdit, findError, nextAt } = useContext(Context)!
   const read = <Value>(path: string) => valueAt(form.values, path) as Value | undefined
   /** Sets the field at a path of the campaign. A blank one is left out, as in a file. */
   const set = (path: string, next: unknown) => {
@@ -39,7 +41,7 @@ export function useEditor() {
     error: findError(path),
     readOnly: !canEdit
   })
-  return { form, canEdit, findError, read, set, field }
+  return { form, canEdit, findError, nextAt, read, set, field }
 }
 
 /** Text inputs give an event, selects and number inputs their value. */

@@ -24,7 +24,7 @@ export function CampaignEditor({ campaign }: { campaign?: Campaign }) {
   const editor = useCampaignEditor(campaign)
   const { form, canEdit, findError, changed, preview, round } = editor
   return (
-    <EditorProvider value={{ form, canEdit, findError }}>
+    <EditorProvider value={{ form, canEdit, findError, nextAt: preview.data?.next_at }}>
       <Grid>
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack>
@@ -116,7 +116,13 @@ function Actions({ editor: { save, changed, canEdit, discard }, created }: { edi
       {outdated && <Alert color="orange">Someone else saved changes. Reload the page to see them.</Alert>}
       {canEdit && (
         // The form is long, so its buttons stay in view.
-        <Group pos="sticky" bottom={0} py="xs" bg="var(--mantine-color-body)" style={{ zIndex: 2 }}>
+        <Group
+          pos="sticky"
+          bottom={0}
+          py="xs"
+          bg="var(--mantine-color-body)"
+          style={{ zIndex: 2, borderTop: '1px solid var(--mantine-color-default-border)' }}
+        >
           <Button onClick={() => save.mutate()} loading={save.isPending} disabled={created && !changed}>
             {created ? 'Save' : 'Create'}
           </Button>

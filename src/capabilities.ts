@@ -163,7 +163,12 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
       renew: (tx, projectId, actor, segmentId) => campaigns.ofSegments.renew(tx, projectId, actor, segmentId)
     }
   })
-  const campaigns = createCampaigns({ pool, metrics, messages })
+  const campaigns = createCampaigns({
+    pool,
+    metrics,
+    messages,
+    projectOf: (projectId) => credentials.project(projectId)
+  })
   opened.push(campaigns.close)
   const triggers = createTriggers({
     pool,

@@ -3,6 +3,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { createRenderer } from '../templates/templates.ts'
+import type { ProjectOf } from './audience/limits.ts'
 import { readTriggerRequest } from './audience/request.ts'
 import { unknownFields, warningOf } from './audience/unknown-fields.ts'
 import type { Campaign } from './definition/definition.ts'
@@ -21,8 +22,9 @@ export {
   type RecipientWithChoices
 } from './audience/eligibility.ts'
 export { type Endpoints, findEndpoints } from './audience/endpoints.ts'
+export { overCap, overLimits, type ProjectOf, type ProjectRules, rulesFor } from './audience/limits.ts'
 export { isTimeZone, quietUntil } from './audience/quiet-hours.ts'
-export { countReceived, countReceivedInAll, loadRecipients } from './audience/recipients-store.ts'
+export { loadRecipients } from './audience/recipients-store.ts'
 export {
   type CheckedTrigger,
   checkCampaignId,
@@ -53,13 +55,15 @@ export interface CampaignsOptions {
   pool: Pool
   metrics: Metrics
   messages: Pick<Messages, 'send'>
+  /** The rules of a project over all its campaigns. */
+  projectOf: ProjectOf
 }
 
 /** Saves campaigns, previews them and sends tests. Triggers send them to their audience. */
-export function createCampaigns({ pool, metrics, messages }: CampaignsOptions) {
+export function createCampaigns({ pool, metrics, messages, projectOf }: CampaignsOptions) {
   const saving = createSaving(pool)
   const renderer = createRenderer(metrics)
-  const preview = createPreview(pool, renderer)
+  const preview = createPreview({ pool, renderer, projectOf })
   const testSend = createTestSend({ pool, messages, renderer })
 
   const previewBody = async (projectId: ProjectId, definition: Campaign, body: unknown) => ({

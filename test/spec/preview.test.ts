@@ -20,7 +20,7 @@ describe('POST /api/v1/campaigns/{campaign_id}:preview', () => {
     })
     const preview = (json: Json) => project.call('POST', '/api/v1/campaigns/news:preview', { json })
     const all = (await preview({ ...everyone, properties: { x: 'ü' } })).json
-    assert.deepEqual(all.audience, { users: 600, devices: 600, complete: true, reason: null, skipped: {} })
+    assert.deepEqual(all.audience, { users: 600, devices: 600, deferred: 0, complete: true, reason: null, skipped: {} })
     assert.equal(all.sample.length, 5)
     const [first] = all.sample
     assert.deepEqual(first.content.notification, { title: 'No 1', body: 'ü' })
@@ -47,7 +47,7 @@ describe('the audience of a preview', () => {
     await givenCampaign(service, project)
     const preview = async (json: Json, campaign = 'news') =>
       (await project.call('POST', `/api/v1/campaigns/${campaign}:preview`, { json })).json.audience
-    const expected = { users: 1, devices: 1, complete: true, reason: null, skipped: { no_push_token: 2 } }
+    const expected = { users: 1, devices: 1, deferred: 0, complete: true, reason: null, skipped: { no_push_token: 2 } }
     assert.deepEqual(await preview(everyone), expected)
     assert.deepEqual(await preview(users('ana', 'bo')), expected)
     const activity = { attributes_type: 'Ride', attributes: {}, content_state: {} }

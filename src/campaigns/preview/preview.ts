@@ -6,6 +6,8 @@ import {
   countBatch,
   findReach,
   firstUser,
+  matchBatch,
+  type Place,
   patiently,
   type Respected,
   type SegmentAt,
@@ -14,6 +16,8 @@ import {
 } from '../../segments/segments.ts'
 import type { Renderer } from '../../templates/templates.ts'
 import type { Choices } from '../../users/users.ts'
+import { type ProjectOf, rulesFor } from '../audience/limits.ts'
+import { loadRecipients } from '../audience/recipients-store.ts'
 import {
   hasOwnProperties,
   readAudience,
@@ -23,7 +27,8 @@ import {
 } from '../audience/request.ts'
 import { resolveTargets, type SegmentOf } from '../audience/targets.ts'
 import type { Campaign } from '../definition/definition.ts'
-import { type Ready, readyOf, type SegmentTrigger } from '../versions.ts'
+import { readyOf } from '../versions.ts'
+import { needsEach, type ReachRules, reachOf } from './reach.ts'
 import { sampleOf } from './sample.ts'
 import type { Preview } from './schemas.ts'
 
@@ -32,32 +37,42 @@ const countMs = 3_000
 const usersAtOnce = 10_000
 const sampleSize = 50
 const targetsAtOnce = 500
+/** Devices that are examined together. */
+const devicesAtOnce = 2_000
+/** Reasons of single devices that are kept: more than a sample can show. */
+const mostReasons = 2_000
 
 /** The audience as far as it was counted. */
 interface Found {
   users: number
   devices: number
+  /** Of these devices, those that get it later, when quiet hours are over. */
+  deferred: number
   sample: string[]
   /** The properties that targets give to devices of the sample. */
   own: ReadonlyMap<string, Record<string, unknown>>
   complete: boolean
   reason: string | null
   skipped: Record<string, number>
+  /** Why devices of the sample would get nothing, as far as they were examined one by one. */
+  reasons: Map<string, string>
 }
 
 const none = (reason: string | null): Found => ({
   users: 0,
   devices: 0,
+  deferred: 0,
   sample: [],
   own: new Map(),
   complete: true,
   reason,
-  skipped: {}
+  skipped: {},
+  reasons: new Map()
 })
 
 /** Counts the audience of a trigger and renders a sample, without sending anything. */
 export const createPreview =
-  (pool: Pool, renderer: Renderer) =>
+  ({ pool, renderer, projectOf }: { pool: Pool; renderer: Renderer; projectOf: ProjectOf }) =>
   async (projectId: ProjectId, definition: Campaign, request: TriggerRequest): Promise<Omit<Preview, 'warnings'>> => {
     const trigger = { properties: request.properties, started_at: new Date() }
     const whole = await wholeOf(pool, projectId, definition.segment)
@@ -71,10 +86,12 @@ export const createPreview =
       ...(!isTransactional(definition) && { respected: respectedBy(definition, topics) }),
       refusalOf: (choices: Choices | null) => refusalBy(choices, definition, topics)
     }
-    const found = await countAudience(pool, projectId, ready, trigger, audience, reach)
-    const { users, devices, complete, reason, skipped } = found
+    const project = await rulesFor(projectOf, projectId, definition)
+    const each = { ready, trigger, project, topics }
+    const found = await countAudience(pool, projectId, audience, reach, each)
+    const { users, devices, deferred, complete, reason, skipped } = found
     return {
-      audience: { users, devices, complete, reason, skipped },
+      audience: { users, devices, deferred, complete, reason, skipped },
       ...(await sampleOf(pool, projectId, ready, trigger, { ...found, refusalOf: reach.refusalOf }))
     }
   }
@@ -97,18 +114,21 @@ const respectedBy = ({ topic }: Campaign, topics: TopicDefaults): Respected => (
 async function countAudience(
   pool: Pool,
   projectId: ProjectId,
-  ready: Ready,
-  trigger: SegmentTrigger,
   audience: StoredAudience | null,
-  reach: Reach
+  reach: Reach,
+  each: ReachRules
 ) {
   if (!audience) return none('no_audience')
+  const { ready, trigger } = each
+  const one = needsEach(each) ? each : undefined
   const segment = ready.segmentFor(trigger)
   if (segment(1).matchesNone && !hasOwnProperties(audience)) return none('missing_trigger_property')
   try {
     return 'broadcast' in audience
-      ? await countEveryone(pool, projectId, segment, reach)
-      : await countTargets(pool, projectId, ready.segmentsFor(trigger), audience.targets, reach)
+      ? one
+        ? await examineEveryone(pool, projectId, segment, one)
+        : await countEveryone(pool, projectId, segment, reach)
+      : await countTargets(pool, projectId, ready.segmentsFor(trigger), audience.targets, reach, one)
   } catch (error) {
     if (error instanceof SegmentFailed) return { ...none(error.reason), complete: false }
     throw error
@@ -146,7 +166,8 @@ async function countTargets(
   projectId: ProjectId,
   segmentOf: SegmentOf,
   targets: StoredTarget[],
-  { attributesType, refusalOf }: Reach
+  { attributesType, refusalOf }: Reach,
+  each: ReachRules | undefined
 ): Promise<Found> {
   const found = none(null)
   const matching = new Map<string, StoredTarget>()
@@ -161,9 +182,16 @@ async function countTargets(
     }
     const some = targets.slice(from, from + targetsAtOnce)
     const resolved = await patiently(() => resolveTargets(pool, projectId, segmentOf, some), deadline)
+    const fresh = new Map<string, StoredTarget>()
     for (const [index, id] of resolved.deviceIds.entries())
-      if (!matching.has(id)) matching.set(id, some[resolved.places[index]!]!)
+      if (!matching.has(id)) fresh.set(id, some[resolved.places[index]!]!)
+    for (const [id, target] of fresh) matching.set(id, target)
     for (const { reason } of resolved.skips) skip(found, reason, 1)
+    if (each) {
+      const ownOf = (id: string) => fresh.get(id)?.[2]
+      devices += await examine(pool, projectId, each, { deviceIds: [...fresh.keys()], ownOf, deadline }, found, users)
+      continue
+    }
     for (const { id, user_id, ...one } of await findReach(pool, projectId, resolved.deviceIds, attributesType)) {
       if (seen.has(id)) continue
       seen.add(id)
@@ -178,6 +206,61 @@ async function countTargets(
   const sample = [...matching.keys()].sort().slice(0, sampleSize)
   const own = new Map(sample.map((id) => [id, matching.get(id)![2] ?? {}]))
   return { ...found, users: users.size, devices, sample, own }
+}
+
+/** Counts everyone in the segment device by device, as far as the time allows. */
+async function examineEveryone(pool: Pool, projectId: ProjectId, segment: SegmentAt, each: ReachRules): Promise<Found> {
+  const found = none(null)
+  const users = new Set<string>()
+  const deadline = steadyMs() + countMs
+  let place: Place | null = { user: firstUser, device: null }
+  while (place !== null) {
+    if (steadyMs() > deadline) {
+      found.complete = false
+      break
+    }
+    const from: Place = place
+    const match = () => matchBatch(pool, projectId, segment, from, usersAtOnce, devicesAtOnce)
+    const { deviceIds, next } = await patiently(match, deadline)
+    found.devices += await examine(pool, projectId, each, { deviceIds, deadline }, found, users)
+    found.sample.push(...deviceIds.slice(0, sampleSize - found.sample.length))
+    place = next
+  }
+  return { ...found, users: users.size }
+}
+
+/** Examines devices as sending does, and returns the number of those that would get the message. */
+async function examine(
+  pool: Pool,
+  projectId: ProjectId,
+  each: ReachRules,
+  {
+    deviceIds,
+    ownOf,
+    deadline
+  }: { deviceIds: string[]; ownOf?: (id: string) => Record<string, unknown> | undefined; deadline: number },
+  found: Found,
+  users: Set<string>
+): Promise<number> {
+  const loaded = await loadRecipients(pool, projectId, deviceIds)
+  const recipients = ownOf ? loaded.map((one) => ({ ...one, own: ownOf(one.device_id) })) : loaded
+  const untilMs = Date.now() + Math.max(0, deadline - steadyMs())
+  const { reasons, deferred, open } = await reachOf(pool, projectId, each, recipients, untilMs)
+  if (open.size > 0) found.complete = false
+  let devices = 0
+  for (const { device_id: id, user_id } of recipients) {
+    if (open.has(id)) continue
+    const reason = reasons.get(id)
+    if (reason) {
+      skip(found, reason, 1)
+      if (found.reasons.size < mostReasons) found.reasons.set(id, reason)
+      continue
+    }
+    devices += 1
+    users.add(user_id)
+    if (deferred.has(id)) found.deferred += 1
+  }
+  return devices
 }
 
 /** The reason that triggers count for devices without an endpoint. */

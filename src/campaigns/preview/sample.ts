@@ -32,6 +32,8 @@ export async function sampleOf(
   found: {
     sample: string[]
     own: ReadonlyMap<string, Record<string, unknown>>
+    /** Why devices would get nothing, as far as they were examined one by one. */
+    reasons: ReadonlyMap<string, string>
     /** Why a user with these choices does not want the message. */
     refusalOf(choices: Choices | null): string | undefined
   }
@@ -53,7 +55,7 @@ export async function sampleOf(
     const { project_user_id, device_id, platform, user_id } = recipient
     const { variant, language } = choices[index]!
     const target = targets.get(device_id)
-    const refusal = found.refusalOf(recipient.choices)
+    const refusal = found.reasons.get(device_id) ?? found.refusalOf(recipient.choices)
     const unreachable = refusal ?? (typeof target === 'object' ? null : (target ?? 'NO_DEVICE').toLowerCase())
     const { content, fault, missing } = readingOf(rendered[index]!)
     const shown = { project_user_id, device_id, platform, variant, language, content, missing }

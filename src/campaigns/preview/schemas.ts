@@ -24,6 +24,7 @@ export const PreviewAnswer = Type.Object({
     {
       users: Type.Integer({ description: 'Users with a device that would receive the message.' }),
       devices: Type.Integer({ description: 'Devices that would receive the message.' }),
+      deferred: Type.Integer({ description: 'Of these devices, those that get it later, when quiet hours are over.' }),
       complete: Type.Boolean({
         description: 'false: the time was too short for the whole audience, and the numbers are lower bounds.'
       }),

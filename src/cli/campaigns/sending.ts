@@ -110,6 +110,7 @@ function shownPreview({ audience, sample, texts, missing_values: missing }: Prev
   const reached = `${least}${counted(audience.devices, 'device')} of ${least}${counted(audience.users, 'user')}`
   const why = audience.reason ? ` (${audience.reason})` : ''
   const lines = [`It would go to ${reached}${why}.`]
+  if (audience.deferred > 0) lines.push(`Of these later, when quiet hours are over: ${amount(audience.deferred)}`)
   for (const [word, count] of Object.entries(audience.skipped)) lines.push(`Skipped for ${word}: ${amount(count)}`)
   for (const [name, count] of Object.entries(missing.names))
     lines.push(`Without a value and a default: ${name}, for ${count} of ${counted(missing.sampled, 'device')} tried`)

@@ -1,19 +1,21 @@
 import {
   type Campaign,
-  countReceived,
   findEndpoints,
   loadRecipients,
   lockCampaign,
   lookUpWinners,
   notAfterOf,
+  overCap,
+  type ProjectOf,
+  type ProjectRules,
   type Ready,
+  rulesFor,
   type Versions
 } from '../../campaigns/campaigns.ts'
 import type { MessageRow, Messages } from '../../messages/messages.ts'
 import type { Db, Pool } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
-import { parseDuration } from '../../platform/duration.ts'
-import { firstIdAt, type ProjectId } from '../../platform/ids.ts'
+import type { ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
 import { steadyMs } from '../../platform/time.ts'
 import { topicDefaults } from '../../preferences/preferences.ts'
@@ -26,7 +28,7 @@ import { type Drafts, deltaOf, draftMessages } from './draft.ts'
 import { loadTrigger, type RunningTrigger, reserveBatches, targetProperties } from './expansion-store.ts'
 import type { FreeSlots } from './free-slots.ts'
 import { orGiveUp, ownedByOthers, unlessErased } from './job-errors.ts'
-import { type ProjectOf, type ProjectRules, rulesFor, withinMessageLimits } from './message-limit.ts'
+import { withinMessageLimits } from './message-limit.ts'
 import { withinLimit } from './recipient-limit.ts'
 import { type EnterSequence, enterSteps } from './sequence.ts'
 
@@ -205,15 +207,12 @@ export class Batches {
     tx: Db,
     projectId: ProjectId,
     trigger: RunningTrigger,
-    { frequency_cap: cap }: Campaign,
+    definition: Campaign,
     userIds: string[]
   ): Promise<Set<string>> {
-    if (!cap || userIds.length === 0) return new Set()
+    if (!definition.frequency_cap || userIds.length === 0) return new Set()
     await lockCampaign(tx, projectId, trigger.campaign_id)
-    const since = firstIdAt(Date.now() - parseDuration(cap.within)!)
-    const of = { campaignId: trigger.campaign_id, triggerId: trigger.id, since }
-    const received = await countReceived(tx, projectId, of, userIds)
-    return new Set(userIds.filter((id) => (received.get(id) ?? 0) >= cap.count))
+    return overCap(tx, projectId, definition, { campaignId: trigger.campaign_id, triggerId: trigger.id }, userIds)
   }
 
   /** Adds one batch for each time at which deferred devices are due. */

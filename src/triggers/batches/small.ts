@@ -3,9 +3,11 @@ import {
   loadRecipients,
   lookUpWinners,
   notAfterOf,
+  type ProjectOf,
   type Ready,
   readAudience,
   resolveMany,
+  rulesFor,
   type StoredTarget,
   type Versions
 } from '../../campaigns/campaigns.ts'
@@ -24,7 +26,6 @@ import { type Drafts, deltaOf, draftMessages, renderMs } from './draft.ts'
 import { expandAtOnce, loadTriggers, type RunningTrigger } from './expansion-store.ts'
 import type { FreeSlots } from './free-slots.ts'
 import { ownedByOthers, unlessErased } from './job-errors.ts'
-import { type ProjectOf, rulesFor } from './message-limit.ts'
 import { type EnterSequence, enterSteps } from './sequence.ts'
 
 /** How long a job waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */

@@ -48,13 +48,17 @@ export async function resumeChannels(tx: Db, projectId: ProjectId): Promise<void
   for (const open of await findOpenOfProject(tx, projectId)) await addFor(tx, open)
 }
 
+/** A channel that changes all the time gives its slot to others after this many pieces of work. */
+const piecesAtOnce = 50
+
 async function untilDone(signal: AbortSignal, next: () => Promise<Left>): Promise<void> {
-  for (;;) {
+  for (let piece = 0; piece < piecesAtOnce; piece += 1) {
     signal.throwIfAborted()
     const left = await next()
     if (left === 'nothing') return
     if (left !== 'more') throw new RetryLater(left.reason, Math.max(1, left.waitMs), { counts: false })
   }
+  throw new RetryLater('Others take their turn.', 1, { counts: false })
 }
 
 const sweepMs = 30_000

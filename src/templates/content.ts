@@ -27,6 +27,8 @@ export interface ActivityTemplates {
   attributes: Record<string, unknown>
   content_state: Record<string, unknown>
   alert?: { title?: string | undefined; body?: string | undefined } | undefined
+  /** The broadcast channel that it listens to. */
+  apns_channel_id?: string | undefined
 }
 
 /** A message in several languages. A text that a translation lacks is that of the message. */
@@ -80,8 +82,8 @@ export function* templatesOf(campaign: Given, path = ''): Generator<[string, str
   for (const [index, { message, variants }] of listOf(steps).entries())
     yield* templatesOf({ message, variants }, `${path}steps[${index}].`)
   if (!isObject(live_activity)) return
-  const { attributes, content_state, alert } = live_activity
-  yield* templatesIn({ attributes, content_state, alert }, 'live_activity', 0)
+  const { attributes, content_state, alert, apns_channel_id } = live_activity
+  yield* templatesIn({ attributes, content_state, alert, apns_channel_id }, 'live_activity', 0)
 }
 
 const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(isObject) : [])

@@ -58,6 +58,7 @@ export type Made =
         attributes: object
         contentState: object
         alert: { title: string; body: string }
+        channel?: string
       }
     }
 
@@ -257,16 +258,27 @@ function checkAddress(name: string, text: string | undefined, scheme: RegExp): v
     throw new TemplateFailed(`${name} is not an address`)
 }
 
-function activityOf({ attributes_type, alert = {}, ...rest }: ActivityTemplates, found: Template[]): Make {
+function activityOf(
+  { attributes_type, apns_channel_id, alert = {}, ...rest }: ActivityTemplates,
+  found: Template[]
+): Make {
   const [attributes, state] = [compiled(rest.attributes, found), compiled(rest.content_state, found)]
   const shown = compiled({ title: alert.title ?? 'Live Activity', body: alert.body ?? 'Started' }, found)
+  const channelOf = apns_channel_id === undefined ? undefined : compiled(apns_channel_id, found)
   return (scope, once) => ({
     kind: 'activity-start',
     activity: {
       attributesType: attributes_type,
       attributes: attributes(scope, once) as object,
       contentState: state(scope, once) as object,
-      alert: shown(scope, once) as { title: string; body: string }
+      alert: shown(scope, once) as { title: string; body: string },
+      ...(channelOf && { channel: checkChannel(channelOf(scope, once) as string) })
     }
   })
+}
+
+/** An activity without its channel would never change, so a channel that rendered to nothing is a fault. */
+function checkChannel(id: string): string {
+  if (!/^[A-Za-z0-9+/]{1,255}={0,2}$/.test(id)) throw new TemplateFailed('apns_channel_id is not an id of Apple')
+  return id
 }

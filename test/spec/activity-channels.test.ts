@@ -123,6 +123,32 @@ describe('B.4: a broadcast channel', () => {
     )
   })
 
+  it('takes activities that a campaign starts', async () => {
+    const project = await simulated()
+    const { apns_channel_id } = await create(project)
+    await iPhone(project)
+    const live_activity = {
+      attributes_type: 'MatchAttributes',
+      attributes: {},
+      content_state: { home: 0 },
+      apns_channel_id: '{{ trigger.channel }}'
+    }
+    const json = { name: 'Kick-off', status: 'active', default_audience: { broadcast: true }, live_activity }
+    const saved = await service.manage('PUT', `/projects/${project.id}/campaigns/kick-off`, { json })
+    assert.ok(saved.status < 300, saved.text)
+    const triggered = await project.call('POST', '/api/v1/campaigns/kick-off:trigger', {
+      json: { properties: { channel: apns_channel_id } }
+    })
+    assert.equal(triggered.status, 200, triggered.text)
+    await eventually(async () => assert.equal((await inbox(project)).length, 1))
+    assert.equal(apsOf((await inbox(project))[0])['input-push-channel'], apns_channel_id)
+    const nameless = await project.call('POST', '/api/v1/campaigns/kick-off:trigger', { json: {} })
+    await eventually(async () => {
+      const { counts } = (await project.call('GET', `/api/v1/triggers/${nameless.json.trigger_id}`)).json
+      assert.equal(counts.failed, 1, 'a channel that renders to nothing is a fault')
+    })
+  })
+
   it('does everything once for each idempotency key', async () => {
     const project = await simulated()
     const headers = { 'idempotency-key': 'one' }

@@ -52,6 +52,9 @@ const LiveActivitySchema = Type.Object({
       title: Type.Optional(Template('Default: Live Activity.')),
       body: Type.Optional(Template('Default: Started.'))
     })
+  ),
+  apns_channel_id: Type.Optional(
+    Template("Apple's id of the broadcast channel that the activities listen to (iOS 18). Default: none.")
   )
 })
 

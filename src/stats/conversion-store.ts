@@ -68,6 +68,9 @@ const credit = statement(
         order by s.at desc limit 1)
       order by sent_at desc limit 1) last`
 )
+/** A slot that counters of triggers do not use: they would wait until a batch of events is handled. */
+const slot = 8
+
 // Users are locked before triggers, as when users are deleted.
 const add = statement(
   'conversions.add',
@@ -101,7 +104,7 @@ const add = statement(
    results as (
      insert into campaign_stats (project_id, campaign_id, hour, variant, language, step, slot, targeted, sent, failed,
        skipped, delivered, tapped, users, converted, conversion_value)
-     select $1, campaign_id, hour, variant, language, step, 0, 0, 0, 0, 0, 0, 0, 0, sum(converted), sum(value)
+     select $1, campaign_id, hour, variant, language, step, ${slot}, 0, 0, 0, 0, 0, 0, 0, sum(converted), sum(value)
        from shares group by campaign_id, hour, variant, language, step
       order by campaign_id, hour, variant, language, step
      on conflict (project_id, campaign_id, hour, variant, language, step, slot) do update

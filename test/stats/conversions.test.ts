@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { devices, givenCampaign, givenMany, readTrigger, run, users } from '../support/campaigns.ts'
+import { devices, everyone, givenCampaign, givenMany, readTrigger, run, users } from '../support/campaigns.ts'
 import { asApp, ios, link } from '../support/devices.ts'
 import type { Json } from '../support/http.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -140,22 +140,38 @@ describe('conversions', () => {
     assert.deepEqual([rows.length, ...(await counted(project))], [0, 1, 2])
   })
 
-  it('of users who were held out count for the holdout, and not in all', async () => {
-    const project = await given('h')
-    const { trigger_id } = await run(project, users('h-user-1'))
+  it('count by variant and language, and those of held-out users for the holdout and not in all', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 40, 'h')
+    const message = (title: string) => ({ title, language: 'en', translations: { de: { title: `${title}, deutsch` } } })
+    const variants = ['a', 'b'].map((id) => ({ id, weight: 1, message: message(id) }))
+    await givenCampaign(service, project, { message: undefined, variants, holdout: 40, conversion })
     await service.sql(
-      `insert into trigger_skips (project_id, trigger_id, kind, value, reason, user_id, at)
-       select $1, $2, 'device_id', 'h-2', 'holdout', user_id, now() from devices where project_id = $1 and id = 'h-2'`,
-      [project.id, trigger_id]
+      `update users set properties = '{"language": "de"}' where project_id = $1 and id::text ~ '[05a]$'`,
+      [project.id]
     )
-    await track(project, purchase('h-1', 2), purchase('h-2', 5))
-    assert.deepEqual(await counted(project), [1, 2])
-    const { groups } = await statsOf(project, '?by=variant')
-    const shown = groups.map(({ key, totals }: Json) => [key, totals.converted, totals.conversion_value])
-    assert.deepEqual(shown, [
-      [null, 1, 2],
-      ['holdout', 1, 5]
-    ])
+    const { counts } = await run(project, everyone)
+    assert.ok(counts.skipped > 5 && counts.sent > 5, JSON.stringify(counts))
+    await track(project, ...Array.from({ length: 40 }, (_, n) => purchase(`h-${n + 1}`, 0.1)))
+    const tenth = (count: number) => Math.round(count) / 10
+    assert.deepEqual(await counted(project), [counts.sent, tenth(counts.sent)])
+    for (const by of ['variant', 'language']) {
+      const { groups, totals } = await statsOf(project, `?by=${by}`)
+      const names = by === 'variant' ? ['a', 'b', 'holdout'] : ['de', 'en', 'holdout']
+      assert.deepEqual(
+        groups.map(({ key }: Json) => key),
+        names
+      )
+      for (const { key, totals: own } of groups) {
+        const { sent, skipped, users: all, converted, conversion_value } = own
+        assert.deepEqual(
+          [all, converted, conversion_value],
+          [sent + skipped, sent + skipped, tenth(sent + skipped)],
+          key
+        )
+      }
+      assert.deepEqual([totals.users, groups.at(-1).totals.users], [counts.sent, counts.skipped])
+    }
   })
 
   it('tell webhooks once: campaign.converted', async () => {

@@ -48,6 +48,16 @@ test('campaigns are managed and triggered from the command line', async (t) => {
     assert.match(stale.stderr, /was changed since/)
   })
 
+  await t.test('a winner is chosen and taken back', async () => {
+    const variants =
+      'variants: [{ id: a, weight: 1, message: { title: A } }, { id: b, weight: 1, message: { title: B } }]'
+    await feed(`campaign_id: tried\nname: Tried\n${variants}\n`, 'campaign', 'apply', '-f', '-')
+    assert.equal((await tidings('campaign', 'choose-winner', 'tried', 'b')).stdout, 'tried sends everyone b.\n')
+    assert.doesNotMatch((await tidings('campaign', 'get', 'tried')).stdout, /winners/)
+    assert.equal((await tidings('campaign', 'choose-winner', 'tried')).stdout, 'tried sends all its variants.\n')
+    assert.match((await tidings('campaign', 'choose-winner', 'tried', 'c')).stderr, /must be one of a, b/)
+  })
+
   await t.test('diff prints the changes, and ends with 1 if there are any', async () => {
     assert.deepEqual((await tidings('campaign', 'diff', '-f', file)).stdout, 'No differences.\n')
     const changed = yaml.replace('Hello', 'Hi')

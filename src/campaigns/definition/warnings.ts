@@ -33,11 +33,13 @@ export async function readWarnings(campaigns: readonly Campaign[]): Promise<void
 
 /** Warnings about a campaign that can be saved, but probably does not do what its author expects. */
 export function warningsOf(campaign: Campaign): string[] {
-  const { type, message, live_activity } = campaign
+  const { type, live_activity } = campaign
   const warnings: string[] = []
   if (type !== 'api_triggered')
     warnings.push(`Campaigns of the type ${type} are saved, but do not run ${waiting[type]} yet.`)
-  if (message && live_activity) warnings.push('message is not sent: the campaign starts a Live Activity instead.')
+  for (const name of ['message', 'variants', 'steps'] as const)
+    if (live_activity && campaign[name])
+      warnings.push(`${name} is not sent: the campaign starts a Live Activity instead.`)
   for (const [path, source = ''] of templatesOf(campaign)) {
     for (const name of names.get(source)?.unknown ?? [])
       warnings.push(`${path} refers to ${name}, which is always empty: there are ${templateRoots.join(', ')}.`)

@@ -66,6 +66,7 @@ export function declare(command: Command, shell: Shell): void {
   declareStatus(campaigns, 'pause', 'paused', 'Pause a campaign: it cannot be triggered for now', stays)
   declareStatus(campaigns, 'activate', 'active', 'Activate a campaign: it can be triggered')
   declareArchive(campaigns)
+  declareWinner(campaigns)
   declarePreview(command, shell)
   declareTest(command, shell)
   declareTrigger(command, shell)
@@ -181,6 +182,25 @@ function declareArchive(campaigns: Resource): void {
   )
 }
 
+function declareWinner(campaigns: Resource): void {
+  campaigns.verb<{ step?: string }>(
+    {
+      usage: 'choose-winner <campaign> [variant]',
+      about: 'Send everyone one variant of a campaign from now on',
+      examples: ['tidings campaign choose-winner sale short', 'tidings campaign choose-winner sale'],
+      more: 'Without a variant it takes the choice back: all variants are sent again.',
+      options: (choose) => choose.option('--step <step>', 'The step that has these variants')
+    },
+    async (session, { step }, id: string, variant?: string) => {
+      const body = { variant: variant ?? null, ...(step !== undefined && { step }) }
+      const path = campaigns.at(session, id, ':choose-winner')
+      const chosen = await session.client.json<{ winners: object[] }>('POST', path, { body })
+      const text = variant === undefined ? 'sends all its variants' : `sends everyone ${printable(variant)}`
+      tell(session, chosen, `${printable(id)} ${text}.`)
+    }
+  )
+}
+
 function declareStatus(campaigns: Resource, verb: string, status: string, about: string, more = ''): void {
   campaigns.verb(
     { usage: `${verb} <campaign>`, about, examples: [`tidings campaign ${verb} welcome`], more },
@@ -210,7 +230,7 @@ async function runningOf(session: Session, id: string): Promise<number> {
 
 /** A campaign as a file has it, without the fields that the service adds. */
 function definitionOf(campaign: Campaign): Record<string, unknown> {
-  const { version: _, created_at: __, updated_at: ___, warnings: ____, ...definition } = campaign
+  const { version: _, created_at: __, updated_at: ___, warnings: ____, winners: _____, ...definition } = campaign
   return definition
 }
 

@@ -86,11 +86,17 @@ function explainDevice(
     return {
       ...device,
       state: message.state,
-      gates: [passed('rules', 'The message was written.'), deliveryGate(message)]
+      gates: [passed('rules', writtenAs(message)), deliveryGate(message)]
     }
   return planned
     ? { ...device, state: 'pending', gates: [plannedGate(planned)] }
     : { ...device, state: 'none', gates: [] }
+}
+
+/** Names the variant and the language that the recipient got, where the campaign has several. */
+function writtenAs({ variant, language }: MessageRow): string {
+  const said = [variant && `variant ${variant}`, language && `language ${language}`].filter(Boolean)
+  return said.length > 0 ? `The message was written: ${said.join(', ')}.` : 'The message was written.'
 }
 
 /** How long these messages wait for their turn to be rendered. */

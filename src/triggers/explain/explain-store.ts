@@ -16,6 +16,8 @@ export interface MessageRow {
   state: MessageState
   reason: string | null
   reason_message: string | null
+  variant: string | null
+  language: string | null
 }
 
 /** A device whose message is not written yet. */
@@ -43,7 +45,7 @@ const skips = statement(
 )
 const messages = statement(
   'explain.messages',
-  `select device_id, message_id, state, reason, reason_message from messages
+  `select device_id, message_id, state, reason, reason_message, variant, language from messages
     where project_id = $1 and trigger_id = $2 and user_id = $3`
 )
 const planned = statement(

@@ -19,6 +19,7 @@ import { localUrl } from './platform/net/local-url.ts'
 import { createPreferences } from './preferences/preferences.ts'
 import { eraseProjectJob } from './projects/jobs.ts'
 import * as tenants from './projects/projects.ts'
+import { createSchedules } from './schedules/schedules.ts'
 import { createSegments } from './segments/segments.ts'
 import { createSimulators } from './simulator/fleet/fleet.ts'
 import { createStats, moveConversions } from './stats/stats.ts'
@@ -167,7 +168,8 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     pool,
     metrics,
     messages,
-    projectOf: (projectId) => credentials.project(projectId)
+    projectOf: (projectId) => credentials.project(projectId),
+    onSaved: (tx, projectId, row, before) => schedules.onSaved(tx, projectId, row, before)
   })
   opened.push(campaigns.close)
   const triggers = createTriggers({
@@ -182,6 +184,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     onTriggerEnded: webhooks.onTriggerEnded,
     enter: (...entering) => journeys.enter(...entering)
   })
+  const schedules = createSchedules({ pool, triggers, paused: messages.paused })
   const stats = createStats({ pool, campaigns, onConverted: webhooks.onConverted })
   const journeys = createJourneys({ pool, triggers, paused: messages.paused })
   // The port is known for certain once the service listens: it may be any free one.
@@ -280,6 +283,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     segments,
     campaigns,
     triggers,
+    schedules,
     stats,
     journeys,
     oversight,

@@ -196,6 +196,7 @@ describe('the statements', () => {
       'projects.find_many',
       'projects.ids',
       'projects.list',
+      'schedules.due',
       'sealed.change_a2a_push_configs_secrets',
       'sealed.change_gateway_credentials_secret',
       'sealed.change_identity_secrets_previous',

@@ -9,7 +9,7 @@ import { unknownFields, warningOf } from './audience/unknown-fields.ts'
 import type { Campaign } from './definition/definition.ts'
 import { createPreview } from './preview/preview.ts'
 import { createTestSend } from './preview/test-send.ts'
-import { createSaving } from './saving.ts'
+import { type CampaignSaved, createSaving } from './saving.ts'
 import { campaignsUsing, eraseCampaignWindow, listCampaigns } from './store.ts'
 import { createWinners } from './texts/winner.ts'
 import { createVersions } from './versions.ts'
@@ -43,8 +43,18 @@ export {
 export { mostTriggerValues, TriggerBody, triggerExample } from './audience/request-schema.ts'
 export { resolveMany, resolveTargets, type SegmentOf, type SkippedTarget } from './audience/targets.ts'
 export { unknownFields as unknownTriggerFields, warningOf } from './audience/unknown-fields.ts'
-export type { Campaign } from './definition/definition.ts'
+export type { Campaign, Schedule } from './definition/definition.ts'
 export { demoCampaign } from './definition/demo.ts'
+export type { CampaignSaved } from './saving.ts'
+export {
+  instantsOf,
+  isOfUsers,
+  lateMs,
+  nextAfter,
+  occurrenceId,
+  occurrencesIn
+} from './schedule/occurrences.ts'
+export { readWall, wallText } from './schedule/wall-time.ts'
 export { campaignsOfTopic, factsOf, findVersion, lockCampaign, reserveThrottle } from './store.ts'
 export { heldOutOf } from './texts/choosing.ts'
 export { lookUpWinners, type WinnersOf } from './texts/winner.ts'
@@ -57,11 +67,13 @@ export interface CampaignsOptions {
   messages: Pick<Messages, 'send'>
   /** The rules of a project over all its campaigns. */
   projectOf: ProjectOf
+  /** Called in the transaction that saves a campaign. */
+  onSaved: CampaignSaved
 }
 
 /** Saves campaigns, previews them and sends tests. Triggers send them to their audience. */
-export function createCampaigns({ pool, metrics, messages, projectOf }: CampaignsOptions) {
-  const saving = createSaving(pool)
+export function createCampaigns({ pool, metrics, messages, projectOf, onSaved }: CampaignsOptions) {
+  const saving = createSaving(pool, onSaved)
   const renderer = createRenderer(metrics)
   const preview = createPreview({ pool, renderer, projectOf })
   const testSend = createTestSend({ pool, messages, renderer })

@@ -9,6 +9,7 @@ import { readWarnings, warningsOf } from './definition/warnings.ts'
 import { CampaignQuery, campaignPage } from './list.ts'
 import { campaignTrialRoutes } from './preview/routes.ts'
 import type { Expected, Saved } from './saving.ts'
+import { upcoming } from './schedule/occurrences.ts'
 import { Answer, CampaignBody, example, SavedAnswer } from './schemas.ts'
 import type { CampaignRow } from './store.ts'
 import { textRoutes } from './texts/exchange/routes.ts'
@@ -62,7 +63,7 @@ export function campaignManagementRoutes(
     async ({ caller, params, reply }) => {
       const row = await saving.get(caller.project!.id, params.campaign_id)
       await readWarnings([row.definition])
-      return tagged(reply, row.version, responseOf(row))
+      return tagged(reply, row.version, { ...responseOf(row), ...aheadOf(row) })
     }
   )
 
@@ -127,12 +128,25 @@ function responseOf(row: CampaignRow) {
   }
 }
 
+const shownAhead = 3
+
+/** The next times of an active campaign with a schedule. */
+function aheadOf({ definition: { type, status, schedule } }: CampaignRow): { next_at?: string[] } {
+  if (type !== 'scheduled' || status !== 'active' || !schedule) return {}
+  return { next_at: upcoming(schedule, Date.now(), shownAhead) }
+}
+
 /** Adds warnings about fields of the body that were ignored. */
 async function saved(reply: FastifyReply, { row, result }: Saved, body: unknown = {}) {
   await readWarnings([row.definition])
   const { warnings, ...campaign } = responseOf(row)
   const ignored = unknownFields(body).map((path) => `${path} is not a field of a campaign, and is ignored.`)
-  return tagged(reply, row.version, { ...campaign, warnings: [...warnings, ...ignored], result })
+  return tagged(reply, row.version, {
+    ...campaign,
+    ...aheadOf(row),
+    warnings: [...warnings, ...ignored],
+    result
+  })
 }
 
 function tagged<Body>(reply: FastifyReply, version: number, body: Body): Body {

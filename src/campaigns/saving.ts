@@ -21,6 +21,14 @@ export interface Saved {
 /** The version that a change expects. `*`: any version, but the campaign must exist. Absent: no condition. */
 export type Expected = number | '*' | undefined
 
+/** Receives a campaign that was created or changed, in the transaction that saves it. `before`: as it was. */
+export type CampaignSaved = (
+  tx: Db,
+  projectId: ProjectId,
+  row: store.CampaignRow,
+  before: Campaign | undefined
+) => Promise<void>
+
 export type Saving = ReturnType<typeof createSaving>
 
 /** Makes all checks when a campaign is saved, so that none fails later in a worker. */
@@ -33,7 +41,7 @@ async function checked(pool: Pool, body: unknown): Promise<Campaign> {
 }
 
 /** Saves campaigns. Every change is a new version; an identical campaign changes nothing. */
-export function createSaving(pool: Pool) {
+export function createSaving(pool: Pool, onSaved: CampaignSaved) {
   const stale = (version: number | undefined) =>
     new Refusal(
       'conflict',
@@ -75,6 +83,7 @@ export function createSaving(pool: Pool) {
     if (definition.winner) await awaitWinners(tx, projectId, id)
     await keepWanted(tx, projectId, id, current?.definition, definition, at)
     const row = (await store.findCampaign(tx, projectId, id))!
+    await onSaved(tx, projectId, row, current?.definition)
     return { row, result: current ? 'updated' : 'created' }
   }
 

@@ -20,6 +20,12 @@ export const Answer = Type.Object({
   winners: Type.Optional(
     Type.Array(WinnerAnswer, { description: 'Variants that all recipients get. Absent: none was chosen.' })
   ),
+  next_at: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'For an active scheduled campaign, when it is read by itself: its next three times in UTC; with timezone user, as local times.'
+    })
+  ),
   warnings: Type.Array(Type.String(), { description: 'Parts of the campaign that probably do not do what was meant.' })
 })
 export const SavedAnswer = Type.Object({

@@ -1,10 +1,11 @@
 import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { type CompiledSegment, compileSegment, type SegmentAt } from '../segments/segments.ts'
+import { type CompiledSegment, compileSegment, inZones, type SegmentAt } from '../segments/segments.ts'
 import type { Renderer, Rendering } from '../templates/templates.ts'
 import type { StoredTarget } from './audience/request.ts'
 import type { SegmentOf } from './audience/targets.ts'
 import type { Campaign } from './definition/definition.ts'
+import { zonesFor } from './schedule/occurrences.ts'
 import { findVersion } from './store.ts'
 import { heldOutOf, type Texts, textsOf } from './texts/choosing.ts'
 
@@ -30,6 +31,8 @@ export interface Ready {
 export interface SegmentTrigger {
   properties: Record<string, unknown>
   started_at: Date
+  /** An occurrence at the local time of users is for users of some zones. */
+  source?: Readonly<Record<string, unknown>> | null
 }
 
 export type Versions = ReturnType<typeof createVersions>
@@ -46,7 +49,11 @@ export function readyOf(
   watch?: true
 ): Ready {
   const steps = new Map<string | null, Texts & { rendering: Rendering }>()
-  const segmentFor = ({ properties, started_at }: SegmentTrigger): SegmentAt => {
+  const segmentFor = (trigger: SegmentTrigger): SegmentAt => {
+    const narrowed = zonesFor(definition.schedule, trigger.source)
+    return narrowed ? inZones(wholeSegment(trigger), narrowed) : wholeSegment(trigger)
+  }
+  const wholeSegment = ({ properties, started_at }: SegmentTrigger): SegmentAt => {
     // Compiled once: each target that does not match asks for the condition, and a trigger may carry long lists.
     const known = new Map<string, CompiledSegment>()
     return (first, scope) => {

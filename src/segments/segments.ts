@@ -36,6 +36,7 @@ export {
 } from './store.ts'
 export { hasReference } from './trigger-reference.ts'
 export { patiently, SegmentBusy } from './turns.ts'
+export { type InZones, inZones } from './zones.ts'
 export type SavedSegments = ReturnType<typeof createSegments>
 
 /** Segments that are saved by name and used in campaigns, with their sizes over time. */

@@ -8,7 +8,7 @@ import { addMany } from '../platform/jobs/jobs.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { inParts } from '../platform/parts.ts'
 import { type Permit, reserveRecipients } from '../projects/projects.ts'
-import { releaseAt } from './release.ts'
+import { releaseAt } from './scheduled/release.ts'
 import { insertTriggers, type NewTrigger } from './store.ts'
 import { type Start, smallTargets, startedTogether, startJobRef, wakeAll } from './wake.ts'
 

@@ -3,7 +3,7 @@ import { recurring } from '../platform/jobs/definition.ts'
 import { knownJobs } from '../platform/jobs/jobs.ts'
 import { listRetentions } from '../projects/projects.ts'
 import { deleteEnded, type Overdue, takeDue, takeOverdue } from './maintenance-store.ts'
-import { releaseNow } from './release.ts'
+import { releaseNow } from './scheduled/release.ts'
 import { wakeAll } from './wake.ts'
 
 /** False if all that is left are messages, which are retried without their trigger. */

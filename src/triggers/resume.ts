@@ -5,7 +5,7 @@ import { defineJob } from '../platform/jobs/definition.ts'
 import { add, addMany } from '../platform/jobs/jobs.ts'
 import { inParts } from '../platform/parts.ts'
 import { assignStartJob, listInState, resumedTogether } from './maintenance-store.ts'
-import { releaseNow } from './release.ts'
+import { releaseNow } from './scheduled/release.ts'
 import { type Start, startedTogether, startJobRef, wakeAll } from './wake.ts'
 
 const name = 'campaigns.resume'

@@ -15,6 +15,7 @@ message:
 campaign_id: weekly
 name: Weekly
 type: scheduled
+schedule: { at: 2020-01-01T09:00 }
 message: { body: News }
 `
 
@@ -27,7 +28,7 @@ test('campaigns are managed and triggered from the command line', async (t) => {
     const first = await tidings('campaign', 'apply', '-f', file)
     assert.equal(first.code, 0, first.stderr)
     assert.equal(first.stdout, 'greeting created, version 1\nweekly created, version 1\n')
-    assert.match(first.stderr, /weekly: .*do not run/)
+    assert.match(first.stderr, /weekly: .*no occurrence ahead/)
     assert.equal(
       (await tidings('campaign', 'apply', '-f', file)).stdout,
       'greeting unchanged, version 1\nweekly unchanged, version 1\n'

@@ -278,9 +278,9 @@ describe('responses match their documentation', () => {
       getTriggerExplain: async () =>
         call('GET', `/api/v1/triggers/${await newestTrigger()}/explain?project_user_id=ana`),
       updateTrigger: async () => {
-        const send_at = new Date(Date.now() + 60_000).toISOString()
-        const { trigger_id } = (await call('POST', '/api/v1/campaigns/news:trigger', { json: { send_at } })).json
-        return call('PATCH', `/api/v1/triggers/${trigger_id}`, { json: { send_at } })
+        const json = { send_at: new Date(Date.now() + 60_000).toISOString() }
+        const { trigger_id } = (await call('POST', '/api/v1/campaigns/news:trigger', { json })).json
+        return call('PATCH', `/api/v1/triggers/${trigger_id}`, { json })
       },
       cancelTrigger: async () => call('POST', `/api/v1/triggers/${await newestTrigger()}:cancel`),
       getProjectTriggerStream: async () => manage('GET', `${own}/triggers/${await newestTrigger()}/stream`),

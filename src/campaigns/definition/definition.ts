@@ -11,11 +11,12 @@ import { everyMessage } from './messages.ts'
 import { preferenceProblems } from './preference-rules.ts'
 import { richProblems } from './rich.ts'
 import { cannotRun } from './running.ts'
+import { scheduleProblems } from './schedule-rules.ts'
 import { type CampaignFields, CampaignSchema, type Message, type Target } from './schema.ts'
 import { textProblems } from './text-rules.ts'
 
 export { everyMessage } from './messages.ts'
-export type { Audience, Message, QuietHours, Target } from './schema.ts'
+export type { Audience, Message, QuietHours, Schedule, Target } from './schema.ts'
 export { AudienceSchema, CampaignSchema, QuietHoursSchema, TargetSchema } from './schema.ts'
 
 /** A checked campaign. `type`, `status`, `segment` and the fields of `quiet_hours` have a value, their default included. */
@@ -77,7 +78,7 @@ function* readCampaign(value: unknown): Generator<undefined, Campaign> {
 }
 
 /** Fields that responses or editors add. They are ignored without a warning. */
-const harmless = new Set(['version', 'created_at', 'updated_at', 'winners', 'warnings', 'result', '$schema'])
+const harmless = new Set(['version', 'created_at', 'updated_at', 'winners', 'next_at', 'warnings', 'result', '$schema'])
 
 /** Returns the paths of fields that a campaign does not have. They are ignored, but a misspelt one deserves a warning. */
 export function unknownFields(value: unknown, schema: { properties?: object } = CampaignSchema, path = ''): string[] {
@@ -141,7 +142,7 @@ function meaningProblems(campaign: Campaign, roots: ReadonlySet<string>): Detail
   problems.push(...preferenceProblems(campaign), ...textProblems(campaign))
   for (const { path, message } of everyMessage(campaign))
     problems.push(...messageProblems(message, path), ...richProblems(message, path))
-  problems.push(...journeyProblems(campaign))
+  problems.push(...journeyProblems(campaign), ...scheduleProblems(campaign))
   for (const [index, target] of (default_audience?.targets ?? []).entries())
     if (addresses(target) !== 1 && problems.length < mostProblems)
       add(`default_audience.targets[${index}]`, 'must have exactly one of project_user_id, device_id, user_id')

@@ -133,3 +133,4 @@ export type Message = Static<typeof MessageSchema>
 export type Audience = Static<typeof AudienceSchema>
 export type Target = Static<typeof TargetSchema>
 export type QuietHours = Static<typeof QuietHoursSchema>
+export type Schedule = Static<typeof ScheduleSchema>

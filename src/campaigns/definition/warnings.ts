@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { isTemplate, readTemplate, templateRoots, templatesOf } from '../../templates/templates.ts'
 import type { Campaign } from './definition.ts'
+import { isOver } from './schedule-rules.ts'
 import { translationWarnings } from './text-warnings.ts'
-
-const waiting = { scheduled: 'on a schedule', event_triggered: 'by events' } as const
 
 /** For each template, the names in it, and those that are always empty. The oldest entry is dropped first. */
 const names = new Map<string, { all: readonly string[]; unknown: readonly string[] }>()
@@ -33,10 +32,10 @@ export async function readWarnings(campaigns: readonly Campaign[]): Promise<void
 
 /** Warnings about a campaign that can be saved, but probably does not do what its author expects. */
 export function warningsOf(campaign: Campaign): string[] {
-  const { type, live_activity } = campaign
+  const { type, schedule, live_activity } = campaign
   const warnings: string[] = []
-  if (type !== 'api_triggered')
-    warnings.push(`Campaigns of the type ${type} are saved, but do not run ${waiting[type]} yet.`)
+  if (type === 'scheduled' && schedule && isOver(schedule, Date.now()))
+    warnings.push('The schedule has no occurrence ahead, so the campaign is not sent.')
   for (const name of ['message', 'variants', 'steps'] as const)
     if (live_activity && campaign[name])
       warnings.push(`${name} is not sent: the campaign starts a Live Activity instead.`)

@@ -112,6 +112,13 @@ const take = statement(
    returning c.trigger_id, c.number, h.devices - cardinality(c.device_ids) as devices,
              cardinality(c.device_ids) = 0 as empty`
 )
+// One range of the index for each user: the ids begin with their times, which are at most some days apart.
+const reachedByOthers = statement(
+  'triggers.reached_by_others',
+  `select distinct user_id from messages
+    where project_id = $1 and user_id = any($2::uuid[]) and trigger_id >= $4 and trigger_id <= $5
+      and trigger_id::text = any($3::text[]) and state <> 'skipped'`
+)
 const reached = statement(
   'triggers.users_reached',
   'select distinct user_id from messages where project_id = $1 and trigger_id = $2 and user_id = any($3::uuid[])'
@@ -174,6 +181,19 @@ export async function shrinkDeferredBatches(tx: Db, projectId: ProjectId, userId
 /** The users of these to whom the trigger has sent a message. */
 export async function usersReached(tx: Db, projectId: ProjectId, id: string, userIds: string[]): Promise<Set<string>> {
   const rows = await tx.query<{ user_id: string }>(reached, [projectId, id, userIds])
+  return new Set(rows.map(({ user_id }) => user_id))
+}
+
+/** The users of these to whom one of the triggers has sent a message. */
+export async function usersOfOthers(
+  tx: Db,
+  projectId: ProjectId,
+  userIds: string[],
+  triggerIds: string[]
+): Promise<Set<string>> {
+  const sorted = triggerIds.toSorted()
+  const values = [projectId, userIds, sorted, sorted[0] ?? null, sorted.at(-1) ?? null]
+  const rows = await tx.query<{ user_id: string }>(reachedByOthers, values)
   return new Set(rows.map(({ user_id }) => user_id))
 }
 

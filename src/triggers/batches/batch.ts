@@ -30,6 +30,7 @@ import type { FreeSlots } from './free-slots.ts'
 import { orGiveUp, ownedByOthers, unlessErased } from './job-errors.ts'
 import { withinMessageLimits } from './message-limit.ts'
 import { withinLimit } from './recipient-limit.ts'
+import { withoutRepeats } from './repeats.ts'
 import { type EnterSequence, enterSteps } from './sequence.ts'
 
 /** How long a batch waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
@@ -160,7 +161,8 @@ export class Batches {
     const batch = { ...read, ...claimed }
     const drafted = await this.#draft(tx, projectId, trigger, batch, ready, rules)
     const allowed = await withinMessageLimits(tx, projectId, trigger.id, rules.limits, drafted)
-    const drafts = await withinLimit(tx, projectId, trigger, allowed)
+    const once = await withoutRepeats(tx, projectId, trigger, allowed)
+    const drafts = await withinLimit(tx, projectId, trigger, once)
     const deferred = await store.lockDevices(tx, projectId, drafts.deferred)
     const rows = await this.#messages.persist(tx, projectId, drafts.messages, { owner: 'batch' })
     const own = new Set(drafts.messages.map(({ messageId }) => messageId))

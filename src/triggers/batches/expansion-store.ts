@@ -2,7 +2,7 @@ import type { StoredTarget } from '../../campaigns/campaigns.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { statement } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import type { TriggerState } from '../schemas.ts'
+import type { TriggerSource, TriggerState } from '../schemas.ts'
 import type { TriggerOutcome } from '../store.ts'
 
 /** A trigger as its jobs see it. Targets are read in slices, because there may be 20,000. */
@@ -16,6 +16,7 @@ export interface RunningTrigger {
   audience: 'default' | 'broadcast' | 'targets'
   properties: Record<string, unknown>
   step: string | null
+  source: TriggerSource | null
   due_at: Date | null
   reason: string | null
   /** What made it: the kind of its source. */
@@ -28,7 +29,7 @@ export interface RunningTrigger {
   target_properties: boolean
 }
 
-const columns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, step, due_at, reason,
+const columns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, step, source, due_at, reason,
           most_recipients, coalesce(started_at, accepted_at) as started_at, target_properties,
           coalesce(source ->> 'kind', 'api') as origin,
           case when audience is null then 'default' when audience ? 'targets' then 'targets' else 'broadcast' end

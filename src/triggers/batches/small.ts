@@ -99,8 +99,9 @@ export class SmallTriggers {
     projectId: ProjectId,
     { targets, ...trigger }: RunningTrigger & { targets: StoredTarget[] | null }
   ): Promise<Small | undefined> {
-    // Limits of recipients are counted batch by batch.
-    if (trigger.audience === 'broadcast' || trigger.most_recipients !== null) return undefined
+    // Limits of recipients are counted batch by batch, and users of other zones are left out step by step.
+    if (trigger.audience === 'broadcast' || trigger.source?.local !== undefined || trigger.most_recipients !== null)
+      return undefined
     const ready = await this.#options.versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
     const { default_audience, throttle_per_second, frequency_cap, quiet_hours, live_activity } = ready.definition
     if (throttle_per_second || frequency_cap || quiet_hours || live_activity) return undefined

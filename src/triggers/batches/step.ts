@@ -83,7 +83,7 @@ async function nextUsers(
 async function nextTargets(
   pool: Pool,
   projectId: ProjectId,
-  { id, cursor, target_properties }: RunningTrigger,
+  { id, cursor, target_properties, source }: RunningTrigger,
   segmentOf: SegmentOf,
   byDefault: StoredAudience | null
 ): Promise<Step> {
@@ -97,12 +97,16 @@ async function nextTargets(
   const reached = target_properties ? await placed(pool, projectId, id, from, found) : { deviceIds: found.deviceIds }
   return {
     ...reached,
-    skips: skips.map((skip) => ({ ...skip, triggerId: id })),
+    skips: skips.filter(({ reason }) => !isElsewhere(source, reason)).map((skip) => ({ ...skip, triggerId: id })),
     cursor: String(to),
     outcome: to >= length ? 'completed' : null,
     reason: null
   }
 }
+
+/** Targets of an occurrence at local time are in one of its many zones: the triggers of the others do not list them. */
+const isElsewhere = (source: RunningTrigger['source'], reason: string): boolean =>
+  source?.local !== undefined && reason === 'not_in_segment'
 
 /** The devices that no earlier step reached, each with the place of its target: the first target of a device wins. */
 async function placed(

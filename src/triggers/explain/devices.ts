@@ -22,6 +22,7 @@ export const sentences: Readonly<Record<string, string>> = {
   opted_out: 'The user had opted out of all messages but transactional ones.',
   topic_opted_out: 'The user did not want messages of the topic of this campaign.',
   capped: 'The user had already received as many messages as the limits of the project allow.',
+  already_sent: 'The user got this occurrence in another time zone already.',
   policy_limit: 'The trigger had reached as many users as the policy of its key allows.',
   expired: 'The time to live (ttl_seconds) was over when the batch was sent.',
   no_push_token: 'The device has no push token, or the user does not allow pushes.',

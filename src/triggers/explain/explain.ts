@@ -97,7 +97,7 @@ export const createExplain =
     // Traces show what happened then; only without them the segment is evaluated as of now.
     const segment =
       pastSegmentGate(traces) ??
-      (await segmentGate(pool, projectId, segmentsOf(ready, trigger, named), userId, devices))
+      (await segmentGate(pool, projectId, segmentsOf(ready, trigger, named), userId, devices, trigger.source?.local))
     gates.push(userGate(userSkip), segment, deviceGate(traces, devices.length))
     const ids = [...new Set([...devices, ...messages.map(({ device_id }) => device_id)])]
     return {
@@ -212,14 +212,16 @@ async function segmentGate(
   projectId: ProjectId,
   segments: SegmentAt[],
   userId: string,
-  devices: string[]
+  devices: string[],
+  local: unknown
 ): Promise<Gate> {
   let gate: Gate | undefined
   for (const segment of segments) {
     gate = await oneSegmentGate(pool, projectId, segment, userId, devices)
     if (gate.passed) break
   }
-  return gate!
+  const elsewhere = `The user is not in the segment now, or is in a time zone where it was not ${local} then.`
+  return gate!.reason === 'not_in_segment' && local !== undefined ? { ...gate!, message: elsewhere } : gate!
 }
 
 async function oneSegmentGate(

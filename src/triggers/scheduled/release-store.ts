@@ -1,7 +1,7 @@
-import type { Db } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
-import type { ProjectId } from '../platform/ids.ts'
-import { wakeAfterMs } from './store.ts'
+import type { Db } from '../../platform/db/db.ts'
+import { statement } from '../../platform/db/statement.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import { wakeAfterMs } from '../store.ts'
 
 const due = `t.project_id = $1 and t.id = any($2::uuid[]) and t.state = 'scheduled' and t.due_at <= $3`
 const active = `exists (

@@ -65,6 +65,21 @@ describe('the tutorials of a backend developer', async () => {
     assert.match(other!, /completed/)
   })
 
+  it('welcome-series.md greets, waits for the next step, and ends by a purchase', async (t) => {
+    const printed = await follow(t, 'welcome-series.md', { 'welcome.yaml': 'yaml' })
+    assert.match(printed('inbox')[0]!, /Welcome, Ana/)
+    const [waiting, left] = printed('user journeys')
+    assert.match(waiting!, /welcome.*waiting.*the step tip until/)
+    assert.match(printed('campaign journeys')[0]!, /^Waiting +1$/m)
+    assert.match(left!, /exited.*Left by the event purchase/)
+  })
+
+  it('price-alert.md sends what is worth it, once a day', async (t) => {
+    const printed = await follow(t, 'price-alert.md', { 'price-alert.yaml': 'yaml' })
+    assert.match(printed('inbox')[0]!, /chair is 25 % cheaper/)
+    assert.match(printed('user journeys')[0]!, /price-alert.*completed/)
+  })
+
   it('live-match.md changes two lock screens with one request, and a third one later', async (t) => {
     // The page puts the id that was printed into a variable; here it comes from the list.
     const variables = `CHANNEL=$(curl -s "$TIDINGS_URL/api/v1/live-activity-channels" -H 'X-Service-Project-ID: demo' -H "X-Service-API-Key: $SECRET_KEY" | sed 's/.*"channel_id":"\\([^"]*\\)".*/\\1/')`

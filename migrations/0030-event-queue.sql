@@ -1,5 +1,5 @@
--- Names of events that campaigns react to. Whether an event goes into the queue is decided by this table in the
--- statement that stores the event, so no node works with an older list.
+-- Names of events that campaigns react to. Nodes remember them with their version; the statement that stores events
+-- compares that version with the one of the project, so no node works with an older list.
 create table wanted_events (
   project_id text collate "C" not null references projects on delete cascade,
   name text collate "C" not null,
@@ -10,6 +10,8 @@ create table wanted_events (
 );
 
 create index wanted_events_campaign on wanted_events (project_id, campaign_id);
+
+alter table projects add column wanted_events_version bigint not null default 0;
 
 -- Stored events that no subscriber has handled so far, in the order of their arrival. A row names its event and holds
 -- nothing of it: the event may move to another user or be deleted meanwhile.

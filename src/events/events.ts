@@ -14,6 +14,7 @@ import { createEventQueue, type EventSubscriber } from './queue.ts'
 import { eraseQueueWindow } from './queue-store.ts'
 import { eraseReceiptWindow, firstArrivals } from './receipt-store.ts'
 import * as store from './store.ts'
+import { createStoring } from './storing.ts'
 import { eraseWantedWindow } from './wanted-store.ts'
 
 export type { TrackEvent } from './fields.ts'
@@ -61,6 +62,7 @@ export function createEvents({
   subscribers: () => readonly EventSubscriber[]
 }) {
   const queue = createEventQueue(pool, subscribers)
+  const storeAll = createStoring()
   const writes = createCoalescer<EventInput[], Outcome>(async (projectId, requests) => {
     metrics.coalesced('events', requests.length)
     const attempt = () => againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, requests)))
@@ -92,9 +94,9 @@ export function createEvents({
     )
     let queued = 0
     for (const some of inParts(rows, rowsAtOnce)) {
-      const inserted = await store.insertEvents(tx, projectId, some)
-      if (inserted.stored < some.length) throw new Refusal('invalid_api_key', 'Invalid API key')
-      queued += inserted.queued
+      const wanted = await storeAll(tx, projectId, some)
+      if (wanted === undefined) throw new Refusal('invalid_api_key', 'Invalid API key')
+      queued += wanted
     }
     const reports = rows.flatMap(reportOf)
     if (reports.length > 0) await onPushReports(tx, projectId, reports)
@@ -109,9 +111,9 @@ export function createEvents({
         const userId = await identity.find(tx, projectId, event)
         if (!userId) throw new Refusal('not_found', 'There is no such user.')
         const stored = await store.notStored(tx, projectId, [{ ...facts, userId, deviceId: null }])
-        const inserted = await store.insertEvents(tx, projectId, stored)
+        const wanted = await storeAll(tx, projectId, stored)
         await identity.markSeen(tx, projectId, [userId], new Date())
-        return inserted.queued
+        return wanted ?? 0
       })
     )
     if (queued > 0) queue.wake(projectId)

@@ -1,8 +1,15 @@
 import type { Db } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
-import type { ProjectId } from '../platform/ids.ts'
+import { heldProject, statement } from '../platform/db/statement.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
 import type { EventRow } from './store.ts'
 
+const fill = statement(
+  'event_queue.fill',
+  `${heldProject}
+   insert into event_queue (project_id, id, event_at, event_id)
+   select p.project_id, q.id, q.event_at, q.event_id from project p
+    cross join unnest($2::uuid[], $3::timestamptz[], $4::uuid[]) as q(id, event_at, event_id)`
+)
 // Locked until the end of the transaction: a worker that took over the job of a slow one waits here and then finds the
 // rows deleted. The event is found by time and id, whoever its user is by now.
 const claim = statement(
@@ -39,6 +46,10 @@ export type QueuedEvent = Omit<EventRow, 'details'>
 type Place = { place: string; event_at: Date; event_id: string }
 /** Null fields: the event was deleted meanwhile, with its user or by retention. */
 export type QueueRow = Place & (QueuedEvent | { [Field in keyof QueuedEvent]: null })
+
+/** Puts stored events into the queue, in this order. */
+export const fillQueue = (tx: Db, projectId: ProjectId, events: { at: Date; id: string }[]) =>
+  tx.run(fill, [projectId, events.map(() => newId()), events.map(({ at }) => at), events.map(({ id }) => id)])
 
 export const claimQueued = (tx: Db, projectId: ProjectId, most: number) => tx.query<QueueRow>(claim, [projectId, most])
 

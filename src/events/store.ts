@@ -1,6 +1,6 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
-import { newId, type ProjectId } from '../platform/ids.ts'
+import type { ProjectId } from '../platform/ids.ts'
 import type { EventFacts } from './fields.ts'
 
 export interface EventRow {
@@ -20,27 +20,15 @@ export interface NewEvent extends EventFacts {
   deviceId: string | null
 }
 
-// One statement stores the events and puts those that campaigns react to into the queue. The project is locked for the
-// queue alone: the events themselves lock their users.
+// Stores nothing if the project is being erased, or if the names of events that campaigns react to have changed.
 const insert = statement(
   'events.insert',
-  `with given as materialized (
-     select e.*, (select true from wanted_events w where w.project_id = $1 and w.name = e.name limit 1) as wanted
-       from json_to_recordset($2::json)
-         as e(user_id uuid, at timestamptz, id uuid, device_id text, name text, message_id text, details jsonb,
-              properties jsonb, place uuid)),
-   stored as (
-     insert into events (project_id, user_id, at, id, device_id, name, message_id, details, properties)
-     select p.project_id, e.user_id, e.at, e.id, e.device_id, e.name, e.message_id, e.details, e.properties
-       from projects p cross join given e where p.project_id = $1 and p.deleted_at is null
-     returning 1),
-   held as (select project_id from projects where project_id = $1 and deleted_at is null
-       and exists (select from given where wanted) for key share),
-   queued as (
-     insert into event_queue (project_id, id, event_at, event_id)
-     select h.project_id, coalesce(e.place, e.id), e.at, e.id from held h cross join given e where e.wanted
-     returning 1)
-   select (select count(*) from stored)::int as stored, (select count(*) from queued)::int as queued`
+  `insert into events (project_id, user_id, at, id, device_id, name, message_id, details, properties)
+   select p.project_id, e.user_id, e.at, e.id, e.device_id, e.name, e.message_id, e.details, e.properties
+     from projects p
+    cross join json_to_recordset($2::json)
+       as e(user_id uuid, at timestamptz, id uuid, device_id text, name text, message_id text, details jsonb, properties jsonb)
+    where p.project_id = $1 and p.deleted_at is null and p.wanted_events_version = $3`
 )
 // Matches by time and id, which the index has, and not by user: the history may have moved to another user meanwhile.
 const known = statement(
@@ -73,24 +61,23 @@ const erase = statement(
      select user_id, at, id from events where project_id = $1 order by at, id limit 5000)`
 )
 
-/** Returns how many events were stored, none if the project is being erased, and how many wait for subscribers. */
-export async function insertEvents(db: Db, projectId: ProjectId, events: NewEvent[]) {
-  const rows = events.map(({ userId, at, id, deviceId, name, messageId, details, properties }) => {
-    const place = newId()
-    return {
-      user_id: userId,
-      at,
-      id: id ?? place,
-      device_id: deviceId,
-      name,
-      message_id: messageId,
-      details,
-      properties,
-      // The queue is in the order of arrival. An id that was derived from a command's id has no time in it.
-      ...(id !== undefined && { place })
-    }
-  })
-  return (await db.one<{ stored: number; queued: number }>(insert, [projectId, JSON.stringify(rows)]))!
+export interface StoredEvent extends NewEvent {
+  id: string
+}
+
+/** Returns whether the events were stored: all of them, or none. `version`: of the names that the caller knows. */
+export async function insertEvents(db: Db, projectId: ProjectId, events: StoredEvent[], version: string) {
+  const rows = events.map(({ userId, at, id, deviceId, name, messageId, details, properties }) => ({
+    user_id: userId,
+    at,
+    id,
+    device_id: deviceId,
+    name,
+    message_id: messageId,
+    details,
+    properties
+  }))
+  return (await db.run(insert, [projectId, JSON.stringify(rows), version])) === rows.length
 }
 
 /** Returns the events that are not stored yet. Only an event with an id of its own can be stored already. */

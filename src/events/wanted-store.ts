@@ -1,6 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { renewWantedEvents } from '../projects/projects.ts'
 
 const want = statement(
   'wanted_events.want',
@@ -13,6 +14,12 @@ const end = statement(
   'wanted_events.end',
   `update wanted_events set until = $4
     where project_id = $1 and campaign_id = $2 and until is null and name <> all($3::text[])`
+)
+const find = statement(
+  'wanted_events.find',
+  `select p.wanted_events_version as version, array(
+            select distinct w.name from wanted_events w where w.project_id = $1) as names
+     from projects p where p.project_id = $1 and p.deleted_at is null`
 )
 const sweep = statement('wanted_events.sweep', 'delete from wanted_events where project_id = $1 and until <= $2')
 const erase = statement(
@@ -34,8 +41,14 @@ export async function wantEvents(
   lasting: Date
 ): Promise<void> {
   await tx.run(end, [projectId, campaignId, names, lasting])
-  if (names.length > 0) await tx.run(want, [projectId, campaignId, [...new Set(names)].sort()])
+  if (names.length === 0) return
+  await tx.run(want, [projectId, campaignId, [...new Set(names)].sort()])
+  await renewWantedEvents(tx, projectId)
 }
+
+/** The names that campaigns of a project react to. The version is a bigint, so it arrives as text. */
+export const findWanted = (db: Db, projectId: ProjectId) =>
+  db.one<{ version: string; names: string[] }>(find, [projectId])
 
 export const sweepWanted = (db: Db, projectId: ProjectId, at: Date) => db.run(sweep, [projectId, at])
 

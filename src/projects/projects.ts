@@ -58,7 +58,7 @@ export {
   reserveRecipients
 } from './recipients-store.ts'
 export { codeSeconds, endSession, makeSignInCode, openSession, redeemCode, sessionSeconds } from './session-store.ts'
-export type { KeyRow, TokenRow } from './store.ts'
+export { type KeyRow, renewWantedEvents, type TokenRow } from './store.ts'
 export { networkOf } from './strangers.ts'
 export type Projects = ReturnType<typeof createProjects>
 

@@ -289,3 +289,11 @@ export const deleteToken = (db: Db, only: ProjectId | null, id: string) =>
 export const deleteTokens = (db: Db, projectId: ProjectId) => db.run(deleteTokensOf, [projectId])
 
 export const markTokensUsed = (db: Db, ids: string[], at: Date) => db.run(useTokens, [ids, at])
+
+const renewWanted = statement(
+  'projects.renew_wanted_events',
+  'update projects set wanted_events_version = wanted_events_version + 1 where project_id = $1'
+)
+
+/** Makes nodes read the names of events that campaigns react to again. */
+export const renewWantedEvents = (tx: Db, projectId: ProjectId) => tx.run(renewWanted, [projectId])

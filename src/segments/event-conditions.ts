@@ -103,7 +103,10 @@ function isNoneOf(stored: unknown, wanted: readonly unknown[]): boolean {
 
 function instantMs(value: unknown): number | undefined {
   const text = instantText(value)
-  return text === undefined ? undefined : Date.parse(text)
+  if (text === undefined) return undefined
+  // Dates of JavaScript end at milliseconds, times of PostgreSQL at microseconds.
+  const micros = /\.[0-9]{3}([0-9]{1,3})/.exec(text)?.[1]?.padEnd(3, '0') ?? '0'
+  return Date.parse(text) + Number(micros) / 1000
 }
 
 /** A pattern that takes longer for a batch of events was made to be slow. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { ArrivedEvent } from '../../src/events/events.ts'
+import { ask } from '../support/http.ts'
 import { eventually, startService } from '../support/service.ts'
 
 const handled: (ArrivedEvent & { projectId: string })[] = []
@@ -107,4 +108,19 @@ it('events of a deleted user are left out, and a project is erased with its queu
     const left = await service.sql('select 1 from wanted_events where project_id = $1', [project.id])
     assert.deepEqual([left.length, await queued(project.id)], [0, 0])
   })
+})
+
+it('a campaign that is activated on one node counts for the next event on every other', async () => {
+  const other = await service.another()
+  const project = await projectWanting()
+  const record = () =>
+    ask(other.url, 'POST', '/api/v1/events', {
+      json: { events: [{ device_id: 'phone', name: 'visit' }] },
+      headers: { 'x-service-project-id': project.id, 'x-service-api-key': project.secretKey }
+    })
+  assert.equal((await record()).status, 200)
+  const json = { name: 'N', status: 'active', message: { title: 'Hi' }, conversion: { event: 'visit', within: '1d' } }
+  await service.manage('PUT', `/projects/${project.id}/campaigns/n`, { json })
+  assert.equal((await record()).status, 200)
+  await eventually(async () => assert.deepEqual(project.namesHandled(), ['visit']))
 })

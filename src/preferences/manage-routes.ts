@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { refusing } from '../platform/fields.ts'
 import { decodeCursor, defaultLimit, encodeCursor, PageQuery, page, pageOf } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
@@ -44,13 +45,19 @@ export function topicRoutes(manage: Routes<ManageCaller, ManageAccess>, { topics
   manage.delete(
     one,
     {
-      summary: 'Delete a topic that no campaign uses',
+      summary: 'Delete a topic that neither a campaign nor a limit of the project uses',
       access: 'editor',
       answer: Type.Object({}),
       refusals: ['not_found', 'conflict']
     },
     async ({ caller, params }) => {
-      await topics.remove(caller.actor, caller.project!.id, params.topic!)
+      const { id, messageLimits } = caller.project!
+      if (messageLimits.some(({ topic }) => topic === params.topic))
+        throw refusing('conflict')(
+          'message_limits',
+          'A limit of the project counts this topic. Remove the limit first.'
+        )
+      await topics.remove(caller.actor, id, params.topic!)
       return {}
     }
   )

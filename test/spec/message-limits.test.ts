@@ -47,6 +47,8 @@ describe('limits over all campaigns', () => {
     assert.equal((await run(project, users('ana'), 'sale')).counts.sent, 1, 'the other campaign has no topic')
     assert.deepEqual((await run(project, users('ana'), 'sale')).skipped, { capped: 1 })
     assert.equal((await run(project, users('ana'))).counts.sent, 1)
+    const refused = await service.manage('DELETE', `/projects/${project.id}/topics/offers`)
+    assert.deepEqual([refused.status, refused.json.details[0].path], [409, 'message_limits'])
   })
 
   it('are exact for triggers that run at the same time', async () => {

@@ -4,7 +4,7 @@ import { firstIdAt, type ProjectId } from '../../platform/ids.ts'
 import { isTransactional } from '../../preferences/preferences.ts'
 import type { MessageLimit, Project } from '../../projects/projects.ts'
 import type { Campaign } from '../definition/definition.ts'
-import { countReceived, countReceivedInAll } from './recipients-store.ts'
+import { countReceived, usersOverLimits } from './recipients-store.ts'
 
 export type ProjectOf = (projectId: ProjectId) => Promise<Pick<Project, 'messageLimits' | 'quietHours'> | undefined>
 
@@ -32,14 +32,14 @@ export async function overLimits(
   limits: readonly MessageLimit[],
   userIds: string[]
 ): Promise<Set<string>> {
+  if (limits.length === 0 || userIds.length === 0) return new Set()
   const now = Date.now()
-  const capped = new Set<string>()
-  for (const { count, within, topic } of limits) {
-    const of = { triggerId, sinceMs: now - parseDuration(within)!, topic: topic ?? null }
-    const received = await countReceivedInAll(db, projectId, of, userIds)
-    for (const [userId, triggers] of received) if (triggers >= count) capped.add(userId)
-  }
-  return capped
+  const since = limits.map(({ count, within, topic = null }) => ({
+    count,
+    sinceMs: now - parseDuration(within)!,
+    topic
+  }))
+  return usersOverLimits(db, projectId, triggerId, since, userIds)
 }
 
 /** Users who have reached the frequency cap of a campaign. The trigger itself does not count. */

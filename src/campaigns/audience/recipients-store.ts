@@ -27,16 +27,18 @@ const received = statement(
       and m.campaign_id = $5 and m.state in ('queued', 'handed', 'unknown', 'accepted')
     group by m.user_id`
 )
-// Counts the triggers of all campaigns that reached each user, leaving out transactional ones. The time of a message is in
-// its id. A trigger may have waited for 90 days, so its id can be that much older; it only bounds the months to read.
-const receivedInAll = statement(
-  'campaigns.received_in_all',
-  `select m.user_id, count(distinct m.trigger_id)::int as triggers from messages m
+// Users whom as many triggers have reached as a limit allows, of all campaigns or those of its topic, leaving out
+// transactional ones. The time of a message is in its id. A trigger may have waited for 90 days, so its id can be that much
+// older; it only bounds the months to read.
+const overLimits = statement(
+  'campaigns.over_limits',
+  `select m.user_id from messages m
      join campaigns c on c.project_id = $1 and c.id = m.campaign_id
-    where m.project_id = $1 and m.user_id = any($2::uuid[]) and m.message_id >= $3 and m.trigger_id >= $4
-      and m.trigger_id <> $5 and m.state in ('queued', 'handed', 'unknown', 'accepted')
-      and c.transactional is not true and ($6::text is null or c.topic = $6)
-    group by m.user_id`
+     join json_to_recordset($3::json) as l(place int, count int, since uuid, topic text)
+       on m.message_id >= l.since and (l.topic is null or c.topic = l.topic)
+    where m.project_id = $1 and m.user_id = any($2::uuid[]) and m.trigger_id >= $4 and m.trigger_id <> $5
+      and m.state in ('queued', 'handed', 'unknown', 'accepted') and c.transactional is not true
+    group by m.user_id, l.place having count(distinct m.trigger_id) >= min(l.count)`
 )
 
 // Three look-ups by key: one condition with `or` would read the whole table.
@@ -72,17 +74,26 @@ export async function countReceived(
 /** The longest that a trigger waits for its time. */
 const longestWaitMs = 91 * 86_400_000
 
-/** For each user, the number of other triggers that reached them since a time, of all campaigns or those of a topic. */
-export async function countReceivedInAll(
+/** A limit of messages to one user since a time, of all campaigns or, with a topic, of its campaigns. */
+export interface LimitSince {
+  count: number
+  sinceMs: number
+  topic: string | null
+}
+
+/** The users who have received as many messages of other triggers as one of the limits allows. */
+export async function usersOverLimits(
   tx: Db,
   projectId: ProjectId,
-  { triggerId, sinceMs, topic }: { triggerId: string; sinceMs: number; topic: string | null },
+  triggerId: string,
+  limits: LimitSince[],
   userIds: string[]
-): Promise<Map<string, number>> {
-  const since = [sinceMs, sinceMs - longestWaitMs].map((ms) => firstIdAt(Math.max(0, ms)))
-  const values = [projectId, userIds, ...since, triggerId, topic]
-  const rows = await tx.query<{ user_id: string; triggers: number }>(receivedInAll, values)
-  return new Map(rows.map(({ user_id, triggers }) => [user_id, triggers]))
+): Promise<Set<string>> {
+  const rows = limits.map(({ count, sinceMs, topic }, place) => ({ place, count, topic, since: firstIdAt(sinceMs) }))
+  const earliest = firstIdAt(Math.min(...limits.map(({ sinceMs }) => sinceMs)) - longestWaitMs)
+  const values = [projectId, userIds, JSON.stringify(rows), earliest, triggerId]
+  const over = await tx.query<{ user_id: string }>(overLimits, values)
+  return new Set(over.map(({ user_id }) => user_id))
 }
 
 export interface Named {

@@ -20,7 +20,8 @@ const eventTypes = [
   'trigger.completed',
   'approval.requested',
   'approval.decided',
-  'campaign.converted'
+  'campaign.converted',
+  'user.opted_out'
 ]
 
 export function Webhooks() {

@@ -93,7 +93,11 @@ export function createActivityChannels(options: ActivityChannelsOptions) {
       const look = () => store.findChannel(pool, projectId, work.id)
       const row = paused ? await look() : await until(work.id, look, isEnd)
       if (!row) throw new Refusal('not_found', 'The channel was deleted.')
-      if (row.state === 'failed') throw refusedBy(row)
+      if (row.state === 'failed') {
+        // A repeat of the key reads the reason from the row.
+        if (!key) await store.removeChannel(pool, projectId, row.id)
+        throw refusedBy(row)
+      }
       return { row, replayed }
     },
 

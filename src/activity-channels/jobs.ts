@@ -8,7 +8,7 @@ import type { Left } from './asking.ts'
 import { sweepChanges } from './change-store.ts'
 import { type App, type Creating, createNext } from './creating.ts'
 import { type Sending, serveNext } from './sending.ts'
-import { findOpen, findOpenOfProject, type OpenChannel } from './store.ts'
+import { findOpen, findOpenOfProject, type OpenChannel, sweepFailedChannels } from './store.ts'
 
 interface CreatePayload extends App {
   projectId: ProjectId
@@ -64,6 +64,8 @@ async function untilDone(signal: AbortSignal, next: () => Promise<Left>): Promis
 const sweepMs = 30_000
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
+/** A channel that Apple refused stays in the list for a while, for a caller who repeats its key. */
+const failedDays = 7
 
 export function channelJobs(deps: Creating & Sending & { pool: Pool; pauses: Pauses }) {
   const { pool, pauses } = deps
@@ -100,6 +102,7 @@ export function channelJobs(deps: Creating & Sending & { pool: Pool; pauses: Pau
       async run({ signal }) {
         for (const { projectId, retention } of await listRetentions(pool)) {
           const before = new Date(Date.now() - retention.messages_days * dayMs)
+          await sweepFailedChannels(pool, projectId, new Date(Date.now() - failedDays * dayMs))
           while ((await sweepChanges(pool, projectId, before)) > 0) signal.throwIfAborted()
         }
       }

@@ -87,6 +87,10 @@ const known = statement(
   'select apns_channel_id from live_activity_channels where apns_channel_id = any($1::text[])',
   { acrossProjects: 'two projects may use one app, and a channel of one must not be taken for an orphan of the other' }
 )
+const sweepFailed = statement(
+  'live_activity_channels.sweep_failed',
+  `delete from live_activity_channels where project_id = $1 and state = 'failed' and updated_at < $2`
+)
 const erase = statement(
   'live_activity_channels.erase_window',
   `delete from live_activity_channels where project_id = $1 and id in (
@@ -162,6 +166,10 @@ export const findKnown = async (db: Db, apnsChannelIds: string[]): Promise<Set<s
   const rows = await db.query<{ apns_channel_id: string }>(known, [apnsChannelIds])
   return new Set(rows.map(({ apns_channel_id }) => apns_channel_id))
 }
+
+/** Deletes channels that Apple refused before this time. */
+export const sweepFailedChannels = (db: Db, projectId: ProjectId, before: Date) =>
+  db.run(sweepFailed, [projectId, before])
 
 export const eraseChannels = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])
 

@@ -149,6 +149,19 @@ describe('B.4: a broadcast channel', () => {
     })
   })
 
+  it('is known to the simulators of all nodes', async () => {
+    const project = await simulated()
+    const { channel_id } = await create(project)
+    const other = await service.another({ DATABASE_URL: service.databaseUrl })
+    const headers = { 'x-service-project-id': project.id, 'x-service-api-key': project.secretKey }
+    for (const state of [1, 2, 3]) {
+      const json = { content_state: { state } }
+      const reply = await other.ask('POST', `${path}/${channel_id}:update`, { json, headers })
+      assert.equal(reply.json.delivery_results[0].status, succeed, reply.text)
+    }
+    await other.close()
+  })
+
   it('does everything once for each idempotency key', async () => {
     const project = await simulated()
     const headers = { 'idempotency-key': 'one' }
@@ -213,6 +226,16 @@ describe('B.4: a broadcast channel refuses', () => {
     const reply = await project.call('POST', path, { json: wanted })
     assert.deepEqual([reply.status, reply.json.code], [409, 'channel_refused'])
     assert.match(reply.json.error, /^\[CHANNEL_LIMIT\]/)
+    assert.equal((await project.call('GET', path)).json.items.length, 1, 'it is in no list')
+    const keyed = { json: wanted, headers: { 'idempotency-key': 'one' } }
+    const replies = [await project.call('POST', path, keyed), await project.call('POST', path, keyed)]
+    assert.deepEqual(
+      replies.map(({ status, json }) => [status, json.code]),
+      [
+        [409, 'channel_refused'],
+        [409, 'channel_refused']
+      ]
+    )
     assert.equal((await create(project, { app: 'com.example.other' })).status, 'active')
   })
 

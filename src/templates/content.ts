@@ -33,7 +33,12 @@ export interface ActivityTemplates {
 
 /** A message in several languages. A text that a translation lacks is that of the message. */
 export interface TranslatedTemplates extends MessageTemplates {
-  translations?: Readonly<Record<string, MessageTemplates>> | undefined
+  translations?: Readonly<Record<string, Translation>> | undefined
+}
+
+/** The texts of one language; those of buttons by their ids. */
+type Translation = Pick<MessageTemplates, 'title' | 'body' | 'image_url' | 'landing_url'> & {
+  actions?: Readonly<Record<string, string>> | undefined
 }
 
 /** The templates of a campaign. With both, the Live Activity is rendered. `{{ campaign.id }}` and `.name` refer to it. */
@@ -53,7 +58,9 @@ export function contentOf(source: Source, text: string | undefined): Pick<Source
   if (text === undefined) return source
   const [place = '', tag] = text.split(' ')
   const { translations, ...message } = source.messages?.[Number(place)] ?? {}
-  return { message: { ...message, ...(tag !== undefined && translations?.[tag]) } }
+  const { actions: titles = {}, ...texts } = (tag !== undefined && translations?.[tag]) || {}
+  const actions = message.actions?.map((action) => ({ ...action, title: titles[action.id] ?? action.title }))
+  return { message: { ...message, ...texts, ...(actions && { actions }) } }
 }
 
 /** Every template of a source. */
@@ -98,6 +105,9 @@ function* templatesOfMessage(message: unknown, path: string): Generator<[string,
   for (const [index, action] of listOf(texts.actions).entries())
     for (const name of ['title', 'landing_url'])
       if (typeof action[name] === 'string') yield [`${path}.actions[${index}].${name}`, action[name]]
+  // In a translation: the titles by the ids of the actions.
+  for (const [id, title] of Object.entries(isObject(texts.actions) ? texts.actions : {}))
+    if (typeof title === 'string') yield [`${path}.actions.${id}`, title]
   for (const [tag, texts] of Object.entries(isObject(translations) ? translations : {}))
     yield* templatesOfMessage(texts, `${path}.translations.${tag}`)
 }

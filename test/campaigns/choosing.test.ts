@@ -87,7 +87,13 @@ describe('the language of a text', () => {
 
 it('a text that a translation lacks is that of the default language', () => {
   const translated = campaign({
-    message: { title: 'Hello', body: 'Bye', language: 'en', translations: { de: { title: 'Hallo' } } }
+    message: {
+      title: 'Hello',
+      body: 'Bye',
+      language: 'en',
+      actions: ['open', 'skip'].map((id) => ({ id, title: id, landing_url: 'app://x' })),
+      translations: { de: { title: 'Hallo', actions: { open: 'Öffnen' } } }
+    }
   })
   const { choose, source } = textsOf(translated, null)
   const { make } = renderingOf(source).for({ properties: {} })
@@ -96,7 +102,14 @@ it('a text that a translation lacks is that of the default language', () => {
   assert.equal(choice.language, 'de')
   assert.deepEqual(make({ ...recipient, text: choice.text }), {
     kind: 'alert',
-    notification: { title: 'Hallo', body: 'Bye' }
+    notification: {
+      title: 'Hallo',
+      body: 'Bye',
+      actions: [
+        { id: 'open', title: 'Öffnen', landingUrl: 'app://x' },
+        { id: 'skip', title: 'skip', landingUrl: 'app://x' }
+      ]
+    }
   })
 })
 

@@ -18,7 +18,16 @@ const campaign = parseCampaign({
       wait: '1d',
       variants: [
         { id: 'x', weight: 1, message: { title: '@x', body: "''=y", translations: { fr: { body: '\r+z' } } } },
-        { id: 'y', weight: 1, message: { title: ']]>', landing_url: 'https://example.com/?a=1&b=2' } }
+        {
+          id: 'y',
+          weight: 1,
+          message: {
+            title: ']]>',
+            landing_url: 'https://example.com/?a=1&b=2',
+            actions: [{ id: 'open', title: 'Open' }],
+            translations: { de: { actions: { open: 'Öffnen' } } }
+          }
+        }
       ]
     }
   ]
@@ -37,7 +46,8 @@ describe('the texts of a campaign', () => {
         'steps.second.variants.x.title',
         'steps.second.variants.x.body',
         'steps.second.variants.y.title',
-        'steps.second.variants.y.landing_url'
+        'steps.second.variants.y.landing_url',
+        'steps.second.variants.y.actions.open'
       ]
     )
     assert.deepEqual(languages, ['de', 'fr', 'pt-BR'])
@@ -70,7 +80,10 @@ describe('the texts of a campaign', () => {
     const csv = 'id;source;de-de;DE\r\nsteps.second.variants.y.title;]]>;Neu;"Auch ""neu"""\r\n;;;\r\n'
     const { campaign: changed, changed: count } = withTranslations(campaign, unitsOfCsv(csv))
     const { message } = changed.steps![1]!.variants![1]!
-    assert.deepEqual([count, message.translations], [2, { 'de-DE': { title: 'Neu' }, de: { title: 'Auch "neu"' } }])
+    assert.deepEqual(
+      [count, message.translations],
+      [2, { 'de-DE': { title: 'Neu' }, de: { actions: { open: 'Öffnen' }, title: 'Auch "neu"' } }]
+    )
   })
 
   it('are refused where the source has changed, or the text or language is not one', () => {

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { durationPattern, durationRule } from '../../platform/duration.ts'
 import { saying } from '../../platform/http/schema.ts'
 
@@ -14,9 +14,21 @@ const texts = {
 const tag = '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$'
 const tagRule = 'must be a language tag such as en, pt-BR or zh-Hant'
 
-export const TranslationSchema = Type.Object(texts, {
-  description: 'The texts of one language. A text that is absent here is the one of the default language.'
-})
+export const TranslationSchema = Type.Object(
+  {
+    ...texts,
+    actions: Type.Optional(
+      Type.Unsafe<Record<string, string>>({
+        type: 'object',
+        additionalProperties: { type: 'string', minLength: 1, maxLength: 16_384 },
+        maxProperties: 4,
+        description: 'The texts of buttons by their ids: {open: Öffnen}.'
+      })
+    )
+  },
+  { description: 'The texts of one language. A text that is absent here is the one of the default language.' }
+)
+type Translation = Static<typeof TranslationSchema>
 
 const Plain = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description }))
 
@@ -74,7 +86,7 @@ export const MessageSchema = Type.Object({
   ...rich,
   language: Type.Optional(Type.String({ ...saying(tagRule, tag), description: 'Of the texts beside it: en, pt-BR.' })),
   translations: Type.Optional(
-    Type.Unsafe<Record<string, { title?: string; body?: string; image_url?: string; landing_url?: string }>>({
+    Type.Unsafe<Record<string, Translation>>({
       type: 'object',
       additionalProperties: TranslationSchema,
       maxProperties: 100,

@@ -49,7 +49,7 @@ function variantProblems(variants: Variants, path: string): Detail[] {
   return problems
 }
 
-function languageProblems({ language, translations }: Message, path: string): Detail[] {
+function languageProblems({ language, translations, actions = [] }: Message, path: string): Detail[] {
   const problems: Detail[] = []
   const known = new Map<string, string>()
   if (language !== undefined) {
@@ -64,6 +64,9 @@ function languageProblems({ language, translations }: Message, path: string): De
     if (tag === undefined) problems.push({ path: place, message: tagRule })
     else if (other !== undefined) problems.push({ path: place, message: `must not be the language of ${other}` })
     else known.set(tag, `translations.${given}`)
+    for (const id of Object.keys(translations![given]!.actions ?? {}))
+      if (!actions.some((action) => action.id === id))
+        problems.push({ path: `${place}.actions.${id}`, message: 'must be the id of an action of the message' })
   }
   return problems
 }

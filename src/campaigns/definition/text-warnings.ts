@@ -1,7 +1,13 @@
 import { everyMessage } from './messages.ts'
-import type { CampaignFields } from './schema.ts'
+import type { CampaignFields, Message } from './schema.ts'
 
 const fields = ['title', 'body', 'image_url', 'landing_url'] as const
+
+/** The texts of a message, each beside its translation. */
+const pairsIn = (message: Message, translation: NonNullable<Message['translations']>[string]) => [
+  ...fields.map((field) => [field, message[field], translation[field]] as const),
+  ...(message.actions ?? []).map(({ id, title }) => [`actions.${id}`, title, translation.actions?.[id]] as const)
+]
 
 /**
  * Warnings about translations: a placeholder that one language has and another lacks. `namesIn` returns the names in a
@@ -18,8 +24,7 @@ export function translationWarnings(
     if (tags.length > 0 && language === undefined)
       warnings.push(`${path} has translations, but no language: a device in its language may get a translation.`)
     for (const tag of tags)
-      for (const field of fields) {
-        const [own, other] = [message[field], translations[tag]![field]]
+      for (const [field, own, other] of pairsIn(message, translations[tag]!)) {
         // A text that is not translated is the one of the default language, with all its placeholders.
         if (own === undefined || other === undefined) continue
         const [had, has] = [namesIn(own), namesIn(other)]

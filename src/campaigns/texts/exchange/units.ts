@@ -3,7 +3,33 @@ import { type Campaign, everyMessage, type Message } from '../../definition/defi
 import { canonicalTag } from '../language.ts'
 
 const fields = ['title', 'body', 'image_url', 'landing_url'] as const
-type Field = (typeof fields)[number]
+type Translation = NonNullable<Message['translations']>[string]
+
+/** A text of a message: how its translation is read and changed. */
+interface Field {
+  name: string
+  source: string
+  read(translation: Translation): string | undefined
+  changed(translation: Translation | undefined, text: string): Translation
+}
+
+const fieldsOf = (message: Message): Field[] => [
+  ...fields.map((name) => ({
+    name,
+    source: message[name] ?? '',
+    read: (translation: Translation) => translation[name],
+    changed: (translation: Translation | undefined, text: string) => ({ ...translation, [name]: text })
+  })),
+  ...(message.actions ?? []).map(({ id, title }) => ({
+    name: `actions.${id}`,
+    source: title,
+    read: ({ actions }: Translation) => actions?.[id],
+    changed: (translation: Translation | undefined, text: string) => ({
+      ...translation,
+      actions: { ...translation?.actions, [id]: text }
+    })
+  }))
+]
 
 /** One text of a campaign with its translations, as translators see it. */
 export interface Unit {
@@ -27,13 +53,14 @@ function placesOf(campaign: Campaign): Place[] {
       step === undefined ? '' : `steps.${step}.`,
       variant === undefined ? 'message' : `variants.${variant}`
     ]
-    return fields.flatMap((field) => {
-      const entries = Object.entries(message.translations ?? {}).flatMap(([tag, texts]) =>
-        texts[field] === undefined ? [] : [[tag, texts[field]] as const]
-      )
-      const source = message[field] ?? ''
+    return fieldsOf(message).flatMap((field) => {
+      const { name, source } = field
+      const entries = Object.entries(message.translations ?? {}).flatMap(([tag, texts]) => {
+        const text = field.read(texts)
+        return text === undefined ? [] : [[tag, text] as const]
+      })
       if (source === '' && entries.length === 0) return []
-      const unit = { id: `${prefix.join('')}.${field}`, language: message.language ?? null, source }
+      const unit = { id: `${prefix.join('')}.${name}`, language: message.language ?? null, source }
       return { unit: { ...unit, targets: new Map(entries) }, message, field }
     })
   })
@@ -87,9 +114,9 @@ function set({ unit, message, field }: Place, tag: string, text: string, problem
   }
   message.translations ??= {}
   const known = Object.keys(message.translations).find((one) => canonicalTag(one) === wanted) ?? wanted
-  const before = message.translations[known]?.[field]
+  const before = field.read(message.translations[known] ?? {})
   if (before !== undefined && comparable(before) === comparable(text)) return false
-  message.translations[known] = { ...message.translations[known], [field]: text }
+  message.translations[known] = field.changed(message.translations[known], text)
   return true
 }
 

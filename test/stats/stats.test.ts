@@ -53,6 +53,26 @@ describe('GET /api/v1/campaigns/{campaign_id}/stats', () => {
     assert.deepEqual(hours.totals, totals)
   })
 
+  it('counts a user once for each trigger, however the devices fall into batches', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 12, 'm')
+    // Four users with three devices each.
+    await service.sql(
+      `update devices set user_id = ('00000000-0000-7000-8000-' || lpad(to_hex((substr(id, 3)::int - 1) / 3 + 1), 12, '0'))::uuid
+        where project_id = $1`,
+      [project.id]
+    )
+    const variants = ['a', 'b'].map((id) => ({ id, weight: 1, message: { title: id } }))
+    await givenCampaign(service, project, { message: undefined, variants, holdout: 40, throttle_per_second: 5 })
+    const [{ counts }] = [await run(project, everyone), await run(project, users('m-user-2', 'm-user-1'))]
+    assert.deepEqual([counts.targeted, counts.pending], [12, 0])
+    const { totals, groups } = await statsOf(project, '?by=variant')
+    const held = groups.find(({ key }: Json) => key === 'holdout')?.totals ?? none
+    assert.equal(totals.users + held.users, 6)
+    assert.equal(totals.users * 3, totals.sent)
+    for (const { key, totals: own } of groups) assert.equal(own.users * 3, own.targeted, key)
+  })
+
   it('sums slots of an hour, and a job folds them without changing the sums', async () => {
     const project = await service.project()
     await givenCampaign(service, project)

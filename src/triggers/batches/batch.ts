@@ -21,10 +21,11 @@ import { steadyMs } from '../../platform/time.ts'
 import { topicDefaults } from '../../preferences/preferences.ts'
 import { addToCounters, type OnEnded } from '../counting/counter-store.ts'
 import { addTo, type Delta, noChange, partOf, skipPlanned } from '../counting/delta.ts'
+import { uncountUsers } from '../counting/users-store.ts'
 import { wake } from '../wake.ts'
 import { addBatchJobs, type BatchRef, batchJobRef } from './batch-jobs.ts'
 import * as store from './batch-store.ts'
-import { type Drafts, deltaOf, draftMessages } from './draft.ts'
+import { type Drafts, deltaOf, draftMessages, usersOf } from './draft.ts'
 import { loadTrigger, type RunningTrigger, reserveBatches, targetProperties } from './expansion-store.ts'
 import type { FreeSlots } from './free-slots.ts'
 import { orGiveUp, ownedByOthers, unlessErased } from './job-errors.ts'
@@ -174,6 +175,7 @@ export class Batches {
     await this.#defer(tx, projectId, trigger.id, deferred, batch)
     const [counted] = await addToCounters(tx, projectId, [delta], this.#onEnded)
     if (!counted || counted.outcome === 'canceled') throw new Canceled()
+    if (counted.batches > 1) await countOnce(tx, projectId, trigger, batch, ready, usersOf(written, skips))
     return written
   }
 
@@ -297,6 +299,29 @@ async function loadOwn(tx: Db, projectId: ProjectId, triggerId: string, { device
   const own = await targetProperties(tx, projectId, triggerId, places)
   const ownOf = new Map(device_ids.map((id, index) => [id, own.get(places[index]!)]))
   return recipients.map((recipient) => ({ ...recipient, own: ownOf.get(recipient.device_id) }))
+}
+
+/**
+ * Users with devices in several batches count once. A broadcast finds users in order, so only the first and the last one
+ * of a batch can have devices in another.
+ */
+async function countOnce(
+  tx: Db,
+  projectId: ProjectId,
+  trigger: RunningTrigger,
+  { device_ids, deferred }: store.BatchRow,
+  { definition: { default_audience } }: Ready,
+  users: ReturnType<typeof usersOf>
+): Promise<void> {
+  const ids = [...users.keys()].sort()
+  const isBroadcast =
+    trigger.audience === 'broadcast' || (trigger.audience === 'default' && default_audience?.broadcast === true)
+  const shared = isBroadcast && !deferred ? new Set([ids[0], ids.at(-1)]) : ids
+  const counted = [...shared].flatMap((id) => {
+    const said = id && users.get(id)
+    return said ? { user_id: id, variant: said.variant ?? '', language: said.language ?? '' } : []
+  })
+  if (counted.length > 0) await uncountUsers(tx, projectId, trigger, counted, device_ids)
 }
 
 /** Devices of a batch count as targeted when it is planned. Those of users deleted since count as canceled. */

@@ -109,28 +109,25 @@ export async function draftMessages({
 
 type Written = Said & { user_id: string | null }
 
-/**
- * The counters that a trigger gains by written messages, skips and deferred devices. A user counts once, for the first
- * of the messages, whatever else the other devices are told.
- */
+/** The users of messages and of the holdout, each once: with what the first of the devices is told. */
+export function usersOf(written: Written[], skips: Skip[]): Map<string, Said> {
+  const users = new Map<string, Said>()
+  for (const row of written) if (row.user_id !== null && !users.has(row.user_id)) users.set(row.user_id, row)
+  for (const { reason, userId } of skips)
+    if (reason === holdout && userId !== null && !users.has(userId)) users.set(userId, { variant: holdout })
+  return users
+}
+
+/** The counters that a trigger gains by written messages, skips and deferred devices. */
 export function deltaOf(triggerId: string, written: Written[], skips: Skip[], deferred: Deferred): Delta {
   const delta = noChange(triggerId)
-  const users = new Set<string | null>()
-  const countUser = (userId: string | null, said: Said) => {
-    if (users.has(userId)) return
-    users.add(userId)
-    partOf(delta, said).users += 1
-  }
-  for (const row of written) {
-    addTo(delta, 'targeted', row)
-    countUser(row.user_id, row)
-  }
+  for (const said of usersOf(written, skips).values()) partOf(delta, said).users += 1
+  for (const row of written) addTo(delta, 'targeted', row)
   for (const deviceIds of deferred.values()) delta.targeted += deviceIds.length
   for (const skip of skips) {
     const { reason } = skip
     const said = reason === holdout ? { variant: holdout } : skip
     addTo(delta, 'targeted', said)
-    if (reason === holdout) countUser(skip.userId, said)
     if (reason === templateFailed) {
       addTo(delta, 'failed', said)
       tally(delta.failedFor, templateFailed.toUpperCase())

@@ -15,6 +15,8 @@ export interface Counted {
   ended: boolean
   /** Whether a policy limits its recipients. */
   limited: boolean
+  /** The batches that were planned so far. */
+  batches: number
   counts: Numbers
 }
 
@@ -52,7 +54,7 @@ const count = statement(
        from given g join held h on h.id = g.id
       where t.project_id = $1 and t.id = g.id
      returning t.id, t.campaign_id, t.step, t.outcome, t.state, coalesce(t.ended_at = $3::timestamptz, false) as ended,
-       t.most_recipients is not null as limited,
+       t.most_recipients is not null as limited, t.chunks as batches,
        json_build_object(${numbers.map((name) => `'${name}', t.${name}`).join(', ')}) as counts),
    results as (
      insert into campaign_stats (project_id, campaign_id, hour, variant, language, step, slot, ${counted.join(', ')},
@@ -74,6 +76,9 @@ const hourMs = 3_600_000
 /** Rows over which the results of one hour are spread, so that transactions seldom wait for each other. */
 const slots = 8
 
+export const hourOf = (at: Date) => new Date(Math.floor(at.getTime() / hourMs) * hourMs)
+export const pickSlot = () => Math.floor(Math.random() * slots)
+
 /** Receives triggers that ended, in the transaction that ended them. */
 export type OnEnded = (tx: Db, projectId: ProjectId, triggers: Counted[]) => Promise<void>
 
@@ -93,9 +98,7 @@ export async function addToCounters(
   }))
   const now = new Date()
   const parts = deltas.flatMap(({ id, parts }) => [...parts.values()].map((part) => ({ id, ...withoutZeros(part) })))
-  const hour = new Date(Math.floor(now.getTime() / hourMs) * hourMs)
-  const slot = Math.floor(Math.random() * slots)
-  const values = [projectId, JSON.stringify(rows), now, JSON.stringify(parts), hour, slot]
+  const values = [projectId, JSON.stringify(rows), now, JSON.stringify(parts), hourOf(now), pickSlot()]
   const changed = await tx.query<Counted>(count, values)
   const ended = changed.filter((one) => one.ended)
   const limited = ended.filter((one) => one.limited).map(({ id }) => id)

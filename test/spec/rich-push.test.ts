@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { givenCampaign, run, users } from '../support/campaigns.ts'
+import { givenCampaign, put, run, users } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
 import { failed, givenUser, results, send, succeed, to } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
@@ -96,6 +96,31 @@ describe('rich push by a campaign', () => {
     })
     const lost = await run(project, { ...users('ana'), properties: { ...properties, unread: 'many' } })
     assert.equal(lost.counts.failed, 1)
+  })
+
+  it('has the titles of buttons in each language', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'tongue-ana')
+    await put(project, 'ana', { language: 'de' })
+    const message = {
+      title: 'Ride',
+      language: 'en',
+      actions: [
+        { id: 'call', title: 'Call' },
+        { id: 'stop', title: 'Stop' }
+      ],
+      translations: { de: { title: 'Fahrt', actions: { call: '{{ user.id }} anrufen' } } }
+    }
+    const saved = await givenCampaign(service, project, { message })
+    assert.match(saved.warnings.join(), /message\.actions: iPhones show buttons only with a category/)
+    assert.equal((await run(project, users('ana'))).counts.sent, 1)
+    assert.deepEqual(
+      contentTo('tongue-ana').actions.map(({ title }: Json) => title),
+      ['ana anrufen', 'Stop']
+    )
+    const json = { name: 'x', message: { ...message, translations: { de: { actions: { call: 'A', gone: 'B' } } } } }
+    const refused = await service.manage('PUT', `/projects/${project.id}/campaigns/x`, { json })
+    assert.equal(refused.json.details[0].path, 'message.translations.de.actions.gone')
   })
 
   it('may be silent, and skips browsers then', async () => {

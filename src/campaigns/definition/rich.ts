@@ -25,3 +25,9 @@ export function richProblems(message: Message, path: string): Detail[] {
   }
   return problems
 }
+
+/** What a push has and iPhones do not show as its author may expect. */
+export function richWarnings(message: Message, path: string): string[] {
+  if (!message.actions || message.category) return []
+  return [`${path}.actions: iPhones show buttons only with a category that the app has registered; give category too.`]
+}

@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { isTemplate, readTemplate, templateRoots, templatesOf } from '../../templates/templates.ts'
 import type { Campaign } from './definition.ts'
+import { everyMessage } from './messages.ts'
+import { richWarnings } from './rich.ts'
 import { isOver } from './schedule-rules.ts'
 import { translationWarnings } from './text-warnings.ts'
 
@@ -43,6 +45,7 @@ export function warningsOf(campaign: Campaign): string[] {
     for (const name of names.get(source)?.unknown ?? [])
       warnings.push(`${path} refers to ${name}, which is always empty: there are ${templateRoots.join(', ')}.`)
   }
+  for (const one of everyMessage(campaign)) warnings.push(...richWarnings(one.message, one.path))
   warnings.push(...translationWarnings(campaign, (source) => names.get(source)?.all ?? []))
   return warnings.slice(0, 20)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ended, everyone, givenCampaign, givenMany, readTrigger, triggered, users } from '../support/campaigns.ts'
-import { asApp } from '../support/devices.ts'
+import { asApp, link } from '../support/devices.ts'
 import type { Json } from '../support/http.ts'
 import { givenUser } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
@@ -160,6 +160,33 @@ describe('a campaign with steps', () => {
       assert.deepEqual((await readTrigger(other, found!.trigger_id)).skipped, { holdout: 1 })
     })
     assert.deepEqual([titles('event-b'), await journeys(other)], [[], []])
+  })
+
+  it('starts with each time of a schedule, for its default audience', async () => {
+    const schedule = { cron: '*/20 * * * *', late: '1h' }
+    const default_audience = { targets: [{ project_user_id: 'plan-a' }] }
+    const project = await given({ type: 'scheduled', schedule, default_audience }, 'plan-a')
+    const since = new Date(Date.now() - 30 * 60_000)
+    await service.sql('update schedules set done_until = $2, next_at = $2 where project_id = $1', [project.id, since])
+    await service.hurry('schedules.sweep')
+    await eventually(async () => assert.equal(titles('plan-a').length, 1))
+    await due(project)
+    await eventually(async () => assert.deepEqual(titles('plan-a').slice(1), ['Still there, ?']))
+    const [second] = await triggersOf(project)
+    assert.deepEqual([second!.source.kind, second!.step], ['step', 'second'])
+  })
+
+  it('goes on once for a user who was in it twice before a login', async () => {
+    const project = await given({ type: 'event_triggered', event_trigger: { event: 'joined' } }, 'twice')
+    await asApp(project, 'POST', '/devices', {
+      devices: [{ id: 'twice-anon', platform: 'IOS', push_token: 'twice-anon', push_token_type: 'APNS' }]
+    })
+    for (const device of ['twice', 'twice-anon']) await record(project, 'joined', device)
+    await eventually(async () => assert.equal((await journeys(project)).length, 2))
+    assert.equal((await link(project, 'twice-anon', 'twice')).status, 200)
+    const states = (await journeys(project)).map(({ state, reason, user_id }) => [state, reason, user_id])
+    assert.equal(new Set(states.map(([, , userId]) => userId)).size, 1)
+    assert.deepEqual(states.map(([state, reason]) => `${state} ${reason}`).sort(), ['stopped merged', 'waiting null'])
   })
 
   it('is refused with steps that cannot be followed', async () => {

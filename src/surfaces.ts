@@ -118,7 +118,7 @@ export function mountSurfaces(
   deviceRoutes(api, devices, capabilities.identity)
   eventRoutes(api, events)
   preferenceRoutes(api, capabilities.preferences, capabilities.identity)
-  messageRoutes(api, messages.send, pool, policies.admitSend)
+  messageRoutes(api, messages.send, pool, messages.cancelWaiting, policies.admitSend)
   activityChannelRoutes(api, capabilities.activityChannels)
   triggerRoutes(api, triggers, policies.permitTrigger)
   campaignPreviewRoutes(api, campaigns, policies.issueConfirmation)

@@ -28,6 +28,8 @@ export interface Draft {
   priority: 'high' | 'normal'
   /** Milliseconds since 1970. */
   notAfter: number
+  /** Not before this. Absent: at once. */
+  dueAt?: Date
 }
 
 /** A message that no endpoint can receive. It is written too, as failed, so that a caller can read why. */
@@ -48,11 +50,13 @@ export interface Heading {
   messageId: string
   priority: 'high' | 'normal'
   notAfter: number
+  /** Not before this. Absent: at once. */
+  dueAt?: Date
 }
 
 /** A request to send, read and checked. Each surface translates its own spelling into one. */
 export interface SendCommand {
-  items: readonly { priority: 'high' | 'normal'; ttlSeconds: number | undefined }[]
+  items: readonly { priority: 'high' | 'normal'; ttlSeconds: number | undefined; sendAt?: Date }[]
   /** The time to live of items that name none. */
   ttlSeconds: number
   /** One result for each item, in order. Writes nothing. */

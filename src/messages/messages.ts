@@ -118,6 +118,11 @@ export function createMessages({
     /** Skips up to 1,000 messages of a trigger that no gateway has received; returns 0 when none is left. */
     cancel: (tx: Db, projectId: ProjectId, triggerId: string): Promise<number> =>
       maintenance.cancelBatch(tx, projectId, triggerId, publish),
+    /** Cancels a message that no gateway has. Returns whether there was anything to cancel. */
+    cancelWaiting: (projectId: ProjectId, messageId: string): Promise<boolean> =>
+      againIfRaced(() =>
+        pool.transaction(async (tx) => (await maintenance.cancelBatch(tx, projectId, messageId, publish)) > 0)
+      ),
     /** Cancels messages of a send that no gateway has. `untouched`: none of them was ever given to one. */
     async cancelSend(projectId: ProjectId, messageIds: string[]) {
       const [before, rows] = await againIfRaced(() =>

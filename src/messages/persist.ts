@@ -109,6 +109,7 @@ export const createPersist =
       place = drafts[index - 1]?.messageId === draft.messageId ? place + 1 : 0
       if ('reason' in draft) return failedRow(draft, simulated, at)
       const row = rowOf(draft, place, simulated, at, nodeId)
+      if (draft.dueAt) return Object.assign(row, { due_at: draft.dueAt, owner: null })
       if (owner === 'batch') claims.markOfBatch(row, at)
       if (owner === 'none') Object.assign(row, { due_at: at, owner: null })
       if (owner === 'claimed') {

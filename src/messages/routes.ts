@@ -1,10 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { sendRoutes } from '../channels/channels.ts'
 import type { Pool } from '../platform/db/db.ts'
+import { Refusal } from '../platform/errors.ts'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
 import { defaultLimit, pageOf, pageQuery } from '../platform/http/paging.ts'
 import { type Call, largestBody, type Routes } from '../platform/http/routes.ts'
 import { saying } from '../platform/http/schema.ts'
+import type { ProjectId } from '../platform/ids.ts'
 import type { ApiAccess, ApiCaller, ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { lastMinutes } from './reading/minutes-store.ts'
 import { listMessages, readMessage } from './reading/reading.ts'
@@ -26,6 +28,7 @@ export function messageRoutes(
   api: Routes<ApiCaller, ApiAccess>,
   send: Send,
   pool: Pool,
+  cancel: (projectId: ProjectId, messageId: string) => Promise<boolean>,
   admitSend: (caller: ApiCaller) => AdmitSend | undefined = () => undefined
 ): void {
   for (const { path, scope, summary, body, invalid, example, parse } of sendRoutes)
@@ -59,6 +62,25 @@ export function messageRoutes(
       refusals: ['message_not_found']
     },
     ({ caller, params }) => readMessage(pool, caller.project.id, params.message_id ?? '')
+  )
+
+  api.post(
+    '/messages/:message_id(^[\\s\\S]*?)::cancel',
+    {
+      summary: 'Cancel a message that waits for its send_at',
+      params: { message_id: 'The id that messages:send returned.' },
+      answer: MessageAnswer,
+      refusals: ['message_not_found', 'conflict']
+    },
+    async ({ caller, params }) => {
+      const { id: projectId } = caller.project
+      const { trigger_id, campaign_id } = await readMessage(pool, projectId, params.message_id ?? '')
+      if (campaign_id !== null || trigger_id !== null)
+        throw new Refusal('conflict', 'The message belongs to a trigger: cancel that.')
+      const canceled = await cancel(projectId, params.message_id!.toLowerCase())
+      if (!canceled) throw new Refusal('conflict', 'The message was given to a gateway, or has ended.')
+      return readMessage(pool, projectId, params.message_id!)
+    }
   )
 
   api.get('/messages', listing, ({ caller, query }) => listMessages(pool, caller.project.id, filterOf(query)))

@@ -5,10 +5,10 @@ import type { Presence } from '../platform/db/presence.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
 import { type Claim, claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency/idempotency.ts'
-import { newId, type ProjectId } from '../platform/ids.ts'
+import { idAt, newId, type ProjectId } from '../platform/ids.ts'
 import { steadyMs } from '../platform/time.ts'
 import type { Dispatcher } from './dispatch/dispatch.ts'
-import { messageMonths } from './jobs.ts'
+import { messageMonths, scheduleRetry } from './jobs.ts'
 import { isSettled, type MessageRow } from './message.ts'
 import type { Pauses } from './pauses.ts'
 import type { Persist } from './persist.ts'
@@ -31,9 +31,15 @@ export type Send = (
 
 /**
  * Checks a send by the users that it reaches, in the transaction that writes its messages. It throws to prevent the
- * send. A repeat with the same key is not checked again.
+ * send. A repeat with the same key is not checked again. `times`: when the messages are sent.
  */
-export type AdmitSend = (tx: Db, projectId: ProjectId, sendId: string, recipients: number) => Promise<void>
+export type AdmitSend = (
+  tx: Db,
+  projectId: ProjectId,
+  sendId: string,
+  recipients: number,
+  times: Date[]
+) => Promise<void>
 
 export interface SendOptions {
   pool: Pool
@@ -71,11 +77,7 @@ export const createSend = (options: SendOptions): Send => {
   return async (projectId, command, key, admit) => {
     const at = new Date()
     const deadline = steadyMs() + requestMs
-    const headings = command.items.map(({ priority, ttlSeconds = command.ttlSeconds }) => ({
-      messageId: newId(),
-      priority,
-      notAfter: at.getTime() + Math.max(ttlSeconds, leastTtlSeconds) * 1000
-    }))
+    const headings = command.items.map((item) => headingOf(item, command.ttlSeconds, at))
     const paused = await pauses.paused(projectId)
     const request = { projectId, command, headings, paused, key, admit }
     const begin = () => inTries((last) => beginOnce(options, request, last))
@@ -89,7 +91,11 @@ export const createSend = (options: SendOptions): Send => {
     const { messageIds, rows, deadOwner } = begun
     // In a paused project nothing is dispatched: the messages stay pending until the resume.
     if (!paused)
-      await dispatcher.dispatch(projectId, rows.filter(isUndispatched), { deadline, deadOwner, urgent: true })
+      await dispatcher.dispatch(
+        projectId,
+        rows.filter((row) => isUndispatched(row) && !isLater(row)),
+        { deadline, deadOwner, urgent: true }
+      )
     const byMessage = Map.groupBy(rows, ({ message_id }) => message_id)
     const results = messageIds.map((id) => resultOf(id, byMessage.get(id) ?? []))
     // Stored as text: a repeat gets the same bytes, and jsonb would reorder the fields.
@@ -97,6 +103,21 @@ export const createSend = (options: SendOptions): Send => {
     return { results, replayed: false }
   }
 }
+
+/** The id of a message that waits begins with the time of its sending, from which it is kept and lives. */
+function headingOf(
+  { priority, ttlSeconds, sendAt }: SendCommand['items'][number],
+  usualTtlSeconds: number,
+  at: Date
+): Request['headings'][number] {
+  const life = Math.max(ttlSeconds ?? usualTtlSeconds, leastTtlSeconds) * 1000
+  if (!sendAt || sendAt <= at) return { messageId: newId(), priority, notAfter: at.getTime() + life }
+  return { messageId: idAt(sendAt.getTime()), priority, notAfter: sendAt.getTime() + life, dueAt: sendAt }
+}
+
+/** Whether the message waits for its time. The retry job sends it then. */
+const isLater = ({ owner, due_at }: MessageRow): boolean =>
+  owner === null && due_at !== null && due_at.getTime() > Date.now()
 
 interface Request {
   projectId: ProjectId
@@ -125,8 +146,11 @@ async function beginOnce(
       const known = await resumeKey(tx, options, projectId, key, { messageIds, owner: nodeId })
       if (known) return known
     }
-    if (admit) await admit(tx, projectId, messageIds[0]!, recipientsOf(drafts))
+    const later = headings.flatMap(({ dueAt }) => dueAt ?? [])
+    const times = later.length < headings.length ? [new Date(), ...later] : later
+    if (admit) await admit(tx, projectId, messageIds[0]!, recipientsOf(drafts), times)
     const rows = await persist(tx, projectId, drafts, { owner })
+    if (later.length > 0) await scheduleRetry(tx, projectId, new Date(Math.min(...later.map(Number))))
     if (rows.length < drafts.length && !last) throw new UserDeleted('a user was deleted while this was written')
     written = rows
     return { messageIds, rows }
@@ -157,7 +181,8 @@ async function resumeKey(
   const { messageIds, owner } = claim.work
   const deadOwner = claim.gone ? owner : undefined
   const rows = await findByMessageId(tx, projectId, messageIds)
-  const { others } = await dispatcher.byOwner(projectId, rows.filter(isUndispatched), deadOwner, tx)
+  const undispatched = rows.filter((row) => isUndispatched(row) && !isLater(row))
+  const { others } = await dispatcher.byOwner(projectId, undispatched, deadOwner, tx)
   // A request may outlast the claim on its key, for example if the database could not be reached. The refusal leaves
   // the key to that request.
   if (others.length > 0) refuseTaken({ state: 'running' })

@@ -12,7 +12,7 @@ import {
   users
 } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
-import { givenUser } from '../support/messages.ts'
+import { givenUser, pending, read, results, send, succeed, to } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
 import { eventually, startService, type TestProject } from '../support/service.ts'
 
@@ -211,5 +211,53 @@ describe('the policy of a key and send_at', () => {
     const agent = await agentKey(service, project, night())
     const id = await triggered(agent, { ...users('ana'), send_at: inMs(9 * hour) })
     assert.equal((await move(agent, id, { send_at: inMs(6 * hour) })).status, 403)
+  })
+})
+
+describe('a message with send_at', () => {
+  const cancelMessage = (project: TestProject, id: string) => project.call('POST', `/api/v1/messages/${id}:cancel`)
+  const push = (more: Json) => to('ana', more)
+
+  it('is pending until then, is sent then, and others of the request at once', async () => {
+    const project = await given()
+    const [now, later] = await results(project, [push({ title: 'Now' }), push({ title: 'Later', send_at: inMs(800) })])
+    assert.deepEqual([now!.status, later!.status], [succeed, pending])
+    await eventually(async () => assert.equal((await read(project, later!.message_id)).json.status, succeed))
+    assert.equal(pushes(project).length, 2)
+  })
+
+  it('can be canceled until then, and not afterwards', async () => {
+    const project = await given()
+    const other = await given()
+    const [sent, waiting] = await results(project, [push({}), push({ send_at: inMs(80 * day) })])
+    assert.equal((await cancelMessage(other, waiting!.message_id)).status, 404)
+    const canceled = await cancelMessage(project, waiting!.message_id)
+    assert.deepEqual([canceled.status, canceled.json.devices[0].state], [200, 'skipped'])
+    assert.equal((await cancelMessage(project, waiting!.message_id)).status, 409)
+    assert.equal((await cancelMessage(project, sent!.message_id)).status, 409)
+    assert.equal(pushes(project).length, 1)
+  })
+
+  it('with an idempotency key is written once', async () => {
+    const project = await given()
+    const asked = { headers: { 'idempotency-key': 'later' } }
+    const items = [push({ send_at: inMs(day) })]
+    const [first, again] = [await send(project, items, asked), await send(project, items, asked)]
+    assert.deepEqual(again.json, first.json)
+    assert.equal((await project.call('GET', '/api/v1/messages')).json.items.length, 1)
+  })
+
+  it('is refused with the whole request if the time is none or too far ahead', async () => {
+    const project = await given()
+    for (const send_at of ['tomorrow', '2026-12-24T18:00', inMs(91 * day)])
+      assert.equal((await send(project, [push({}), push({ send_at })])).status, 400, send_at)
+    assert.equal(pushes(project).length, 0)
+  })
+
+  it('of a key with a policy counts at its time', async () => {
+    const project = await given()
+    const agent = await agentKey(service, project, { max_recipients_per_day: 1 })
+    assert.equal((await send(agent, [push({ send_at: inMs(20 * day) })])).status, 200)
+    assert.equal((await send(agent, [push({})])).status, 403)
   })
 })

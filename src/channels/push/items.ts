@@ -1,11 +1,14 @@
 import type { Notification } from '../../gateways/gateways.ts'
 import { checkAddress, readItems, refusing } from '../../platform/fields.ts'
+import { readSendAt } from '../../platform/time.ts'
 import { type CommonItem, checkTargetId, defined, maxItems, readCommon, readTarget, type Target } from '../fields.ts'
 import { readRich, refuseSilent } from './rich.ts'
 
 export interface PushItem extends CommonItem {
   target: Target
   notification: Notification
+  /** Not before this. Absent: at once. */
+  sendAt?: Date
 }
 
 /** A command. Its refusals name its fields as they stand here. An empty text counts as absent. */
@@ -59,5 +62,7 @@ export const parsePushItems = (body: unknown): PushItem[] =>
       ...rich
     })
     refuseSilent(reader, notification)
-    return { target, notification, ...readCommon(reader) }
+    const sendAt = reader.text('send_at')
+    const at = sendAt === undefined ? undefined : readSendAt(sendAt, (message) => reader.refuse('send_at', message))
+    return { target, notification, ...readCommon(reader), ...(at && { sendAt: at }) }
   })

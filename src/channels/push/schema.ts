@@ -11,6 +11,9 @@ export const SendBody = Type.Object({
       image_url: Text('A picture, by http or https.'),
       landing_url: Text('What a tap opens: an absolute address of any scheme.'),
       collapse_key: Text('Notifications of one key replace each other on the phone.'),
+      send_at: Text(
+        'When it is sent: RFC 3339, at most 90 days ahead. The result is pending until then. Past: at once.'
+      ),
       ttl_seconds: Ttl,
       priority: Priority,
       data: OrNull<Record<string, string>>('object', {

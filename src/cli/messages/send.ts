@@ -15,6 +15,7 @@ interface Options extends Common {
   ttl?: number
   priority?: string
   idempotencyKey?: string
+  at?: string
 }
 
 export function declare(command: Command, shell: Shell): void {
@@ -27,6 +28,7 @@ export function declare(command: Command, shell: Shell): void {
     .option('--landing-url <url>', 'Address that a tap opens')
     .option('--ttl <seconds>', 'Time to live in seconds', wholeNumber(1, 2_419_200))
     .addOption(choice('--priority <priority>', 'high (the default) or normal', ['high', 'normal']))
+    .option('--at <time>', 'When it is sent, at most 90 days ahead: 2026-12-24T18:00Z')
     .option('--idempotency-key <key>', 'Makes the command safe to repeat: it sends once')
   reaching(command, 'project')
   examples(
@@ -49,7 +51,7 @@ export function declare(command: Command, shell: Shell): void {
     )
     const [result] = results
     tell(session, result, shown(result!))
-    if (result!.status.endsWith('_PENDING') && !session.json)
+    if (result!.status.endsWith('_PENDING') && !session.json && options.at === undefined)
       remark(
         shell,
         `\nStill pending, or the project is paused. See the outcome with \`tidings message get ${result!.message_id}\`.`
@@ -59,7 +61,7 @@ export function declare(command: Command, shell: Shell): void {
 }
 
 function itemOf(options: Options) {
-  const { user, device, title, body, imageUrl, landingUrl, ttl, priority } = options
+  const { user, device, title, body, imageUrl, landingUrl, ttl, priority, at } = options
   if ((user === undefined) === (device === undefined)) throw usageFailure('Give either --user or --device.')
   if (title === undefined && body === undefined) throw usageFailure('Give --title, --body or both.')
   return {
@@ -68,6 +70,7 @@ function itemOf(options: Options) {
     body,
     image_url: imageUrl,
     landing_url: landingUrl,
+    send_at: at,
     ttl_seconds: ttl,
     priority
   }

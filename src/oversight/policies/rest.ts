@@ -93,8 +93,8 @@ export function createRestGate(
       const policy = key?.policy
       if (!key || !policy) return undefined
       const { max_recipients: max, max_recipients_per_day: perDay, approval_above: above } = policy
-      return async (tx, projectId, sendId, recipients) => {
-        const quiet = refusedByHours(policy, new Date())
+      return async (tx, projectId, sendId, recipients, times) => {
+        const quiet = times.map((at) => refusedByHours(policy, at)).find(Boolean)
         if (quiet) throw refusalOf(quiet)
         if (max !== null && recipients > max)
           throw refusalOf(
@@ -111,11 +111,14 @@ export function createRestGate(
           })
         if (perDay === null) return
         const permit = { keyId: key.originId, recipients, most: recipients, perDay }
-        await reserveRecipients(tx, projectId, sendId, permit, { ended: true })
+        await reserveRecipients(tx, projectId, sendId, permit, { ended: true, at: lastOf(times) })
       }
     }
   }
 }
+
+/** The recipients of a send count until a day after its last message. */
+const lastOf = (times: Date[]): Date => new Date(Math.max(...times.map(Number)))
 
 async function permitOf(verdict: Verdict | Promise<Verdict>): Promise<Permit | undefined> {
   const judged = await verdict

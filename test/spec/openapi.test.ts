@@ -247,6 +247,11 @@ describe('responses match their documentation', () => {
         const sent = await call('POST', '/api/v1/messages:send', { json: { push_notifications: [push] } })
         return call('GET', `/api/v1/messages/${sent.json.delivery_results[0].message_id}`)
       },
+      cancelMessage: async () => {
+        const json = { push_notifications: [{ ...push, send_at: new Date(Date.now() + 60_000).toISOString() }] }
+        const { message_id } = (await call('POST', '/api/v1/messages:send', { json })).json.delivery_results[0]
+        return call('POST', `/api/v1/messages/${message_id}:cancel`)
+      },
       listProjectMessages: () => manage('GET', `${own}/messages`),
       deleteDeviceUserProjectUserId: () => call('DELETE', `${ofPhone}/user/project-user-id`),
       createProjectCampaign: () => manage('POST', `${own}/campaigns`, campaign),

@@ -68,6 +68,9 @@ export const Counts = Type.Object({
 })
 export const DraftBody = Type.Object({ campaign: CampaignBody, ...TriggerBody.properties })
 export const TestBody = Type.Object({
+  step: Type.Optional(Type.String({ description: 'The step that is sent. Absent: the first.' })),
+  variant: Type.Optional(Type.String({ description: 'The variant that is sent. Absent: that of each user.' })),
+  language: Type.Optional(Type.String({ description: 'The language that is sent. Absent: that of each device.' })),
   device_ids: Type.Array(Type.String(), { description: '1 to 20 devices.' }),
   properties: Type.Optional(
     Type.Unsafe<Record<string, unknown>>({

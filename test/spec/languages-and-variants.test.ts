@@ -135,6 +135,24 @@ describe('a missing value', () => {
   })
 })
 
+it('a test sends the variant and the language that its author names', async () => {
+  const project = await service.project()
+  await givenUser(project, 'ana', { id: 'test-phone', locale_language: 'en' })
+  const message = { title: 'Hi', language: 'en', translations: { de: { title: 'Na' } } }
+  await givenCampaign(service, project, {
+    message: undefined,
+    variants: ['a', 'b'].map((id) => ({ id, weight: id === 'a' ? 1 : 0, message: { ...message, body: id } }))
+  })
+  const test = (wanted: Json) =>
+    service.manage('POST', `/projects/${project.id}/campaigns/news:test`, {
+      json: { device_ids: ['test-phone'], ...wanted }
+    })
+  assert.equal((await test({ variant: 'b', language: 'de-AT' })).status, 200)
+  const sent = sender.pushes.findLast(({ deviceId }) => deviceId === 'test-phone')?.content as Json
+  assert.deepEqual(sent.notification, { title: 'Na', body: 'b' })
+  for (const wrong of [{ variant: 'c' }, { step: 'first' }]) assert.equal((await test(wrong)).status, 400)
+})
+
 it('a preview shows every variant and language side by side', async () => {
   const project = await service.project()
   await givenCampaign(service, project, {
@@ -197,14 +215,13 @@ describe('the winner of variants', () => {
     await givenMany(service, project, 120, 'rate')
     await givenCampaign(service, project, { variants, message: undefined, winner: { after: 100, by: 'tapped' } })
     const { trigger_id } = await run(project, everyone)
-    await service.hurry('stats.choose_winners')
-    assert.equal(await winnersOf(project), undefined, 'without taps the variants are equally good')
+    assert.equal(await winnersOf(project), undefined)
     await service.sql(
       `update campaign_stats set tapped = case variant when 'a' then sent / 2 else 0 end where project_id = $1`,
       [project.id]
     )
-    await service.hurry('stats.choose_winners')
     const [winner] = await eventually(async () => {
+      await service.hurry('stats.choose_winners')
       const found = await winnersOf(project)
       assert.ok(found)
       return found

@@ -11,11 +11,11 @@ const pairsIn = (message: Message, translation: NonNullable<Message['translation
 
 /**
  * Warnings about translations: a placeholder that one language has and another lacks. `namesIn` returns the names in a
- * template, such as user.name.
+ * template, such as user.name; undefined: it was not read.
  */
 export function translationWarnings(
   campaign: CampaignFields,
-  namesIn: (source: string) => readonly string[]
+  namesIn: (source: string) => readonly string[] | undefined
 ): string[] {
   const warnings: string[] = []
   for (const { path, message } of everyMessage(campaign)) {
@@ -28,6 +28,7 @@ export function translationWarnings(
         // A text that is not translated is the one of the default language, with all its placeholders.
         if (own === undefined || other === undefined) continue
         const [had, has] = [namesIn(own), namesIn(other)]
+        if (!had || !has) continue
         for (const name of had)
           if (!has.includes(name))
             warnings.push(`${path}.translations.${tag}.${field} lacks {{ ${name} }}, which the default language has.`)

@@ -46,6 +46,6 @@ export function warningsOf(campaign: Campaign): string[] {
       warnings.push(`${path} refers to ${name}, which is always empty: there are ${templateRoots.join(', ')}.`)
   }
   for (const one of everyMessage(campaign)) warnings.push(...richWarnings(one.message, one.path))
-  warnings.push(...translationWarnings(campaign, (source) => names.get(source)?.all ?? []))
+  warnings.push(...translationWarnings(campaign, (source) => (isTemplate(source) ? names.get(source)?.all : [])))
   return warnings.slice(0, 20)
 }

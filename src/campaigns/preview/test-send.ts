@@ -3,11 +3,17 @@ import type { DeliveryResult, Messages } from '../../messages/messages.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import { Refusal, Unavailable } from '../../platform/errors.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import { type Rendered, type Renderer, TemplateFailed, ValuesMissing } from '../../templates/templates.ts'
+import {
+  type Recipient,
+  type Rendered,
+  type Renderer,
+  TemplateFailed,
+  ValuesMissing
+} from '../../templates/templates.ts'
 import { loadRecipients } from '../audience/recipients-store.ts'
 import { readTriggerRequest } from '../audience/request.ts'
 import type { Campaign } from '../definition/definition.ts'
-import { readyOf } from '../versions.ts'
+import { type Ready, readyOf } from '../versions.ts'
 
 const mostDevices = 20
 /** How long the messages wait for their turn to be rendered. */
@@ -22,7 +28,7 @@ export const createTestSend =
   async (
     projectId: ProjectId,
     definition: Campaign,
-    body: { device_ids: string[]; properties?: Record<string, unknown> | undefined }
+    body: Wanted & { device_ids: string[]; properties?: Record<string, unknown> | undefined }
   ): Promise<DeliveryResult[]> => {
     const deviceIds = [...new Set(body.device_ids)]
     if (deviceIds.length === 0 || deviceIds.length > mostDevices)
@@ -32,13 +38,31 @@ export const createTestSend =
     const known = new Map(recipients.map((recipient) => [recipient.device_id, recipient]))
     const missing = deviceIds.findIndex((id) => !known.has(id))
     if (missing >= 0) throw refused(`device_ids[${missing}]`, `${deviceIds[missing]} is not a device of this project`)
-    const { rendering, choose } = readyOf(renderer, projectId, definition).texts(null)
+    const ready = readyOf(renderer, projectId, definition)
     const readers = deviceIds.map((id) => known.get(id)!)
-    const texts = readers.map((recipient) => choose(recipient).text)
+    const texts = readers.map((recipient) => textFor(recipient, ready, body))
+    const { rendering } = ready.texts(body.step)
     const rendered = await rendering.for({ properties })(readers, Date.now() + renderMs, texts)
     const command = commandOf(deviceIds.map((deviceId, index) => contentOf(deviceId, rendered[index]!)))
     return (await messages.send(projectId, command)).results
   }
+
+/** The text that is sent, instead of the one that each recipient would get. */
+interface Wanted {
+  step?: string | undefined
+  variant?: string | undefined
+  language?: string | undefined
+}
+
+function textFor(recipient: Recipient, { definition, texts }: Ready, { step, variant, language }: Wanted) {
+  if (step !== undefined && !definition.steps?.some(({ id }) => id === step))
+    throw refused('step', 'must be a step of the campaign')
+  const { choose, variants } = texts(step)
+  if (variant !== undefined && !variants.includes(variant)) throw refused('variant', 'must be a variant of the step')
+  // As a device in that language would get it.
+  const reader = language === undefined ? recipient : { ...recipient, facts: { locale_language: language } }
+  return choose(reader, variant).text
+}
 
 interface Filled {
   target: { deviceId: string }

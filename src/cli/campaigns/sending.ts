@@ -133,21 +133,35 @@ function sideBySide(texts: Preview['texts']): string {
   return table(['step', 'variant', 'language', 'text'], rows)
 }
 
+interface TestOptions {
+  device: string[]
+  step?: string
+  variant?: string
+  language?: string
+}
+
 export function declareTest(parent: Command, shell: Shell): void {
   const command = parent.command('test <campaign>').description('Send a campaign to chosen devices now')
   command.requiredOption('--device <device>', 'A device; may be repeated, 20 at most', several)
+  command.option('--step <step>', 'This step, instead of the first')
+  command.option('--variant <variant>', 'This variant, instead of that of each user')
+  command.option('--language <tag>', 'This language, instead of that of each device')
   reaching(withProperties(command), 'project')
   examples(
     command,
-    ['tidings campaign test welcome --device ana-phone --property code=SPRING'],
+    [
+      'tidings campaign test welcome --device ana-phone --property code=SPRING',
+      'tidings campaign test sale --device ana-phone --variant short --language de'
+    ],
     `Ignores the segment, the status and the limits of the campaign, and makes no
 trigger. Ends with 1 if a device did not get it.
 ${propertyNote}`
   )
-  command.action(async (id: string, options: Common & RequestOptions & { device: string[] }) => {
+  command.action(async (id: string, options: Common & RequestOptions & TestOptions) => {
     const session = await connect(shell, options)
     const path = inProject(session, `/campaigns/${segment(id)}:test`)
-    const body = { device_ids: options.device, properties: propertiesOf(options) }
+    const { device, step, variant, language } = options
+    const body = { device_ids: device, properties: propertiesOf(options), step, variant, language }
     const sent = await session.client.json<DeliveryResults>('POST', path, { body })
     const results = sent.delivery_results.map(
       ({ status, additional_params: { device_id, failure_reason } }, index) => ({

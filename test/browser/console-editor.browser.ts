@@ -56,6 +56,7 @@ describe('the editor of a campaign', () => {
       await schedule.getByLabel('Send late for up to').fill('6h')
       await page.getByLabel('Everyone in the audience').check()
       await sees(preview(page), 'Your week, Ana')
+      await sees(schedule, 'Next times, on the clock of each user')
       await scene.look(page, 'the editor with a schedule')
       await page.getByRole('button', { name: 'Create', exact: true }).click()
       await sees(page, 'digest, version 1')
@@ -86,6 +87,9 @@ describe('the editor of a campaign', () => {
       await second.getByLabel('Wait before it').fill('2d')
       await page.getByRole('button', { name: 'Move step 2 up' }).click()
       await page.getByRole('button', { name: 'Move step 1 down' }).click()
+      await second.getByRole('button', { name: 'Sound, badge, buttons and more' }).click()
+      await second.getByRole('button', { name: 'Add button' }).click()
+      await second.getByLabel('Button text').fill('Come back')
       await page.getByLabel('Stop after an event').check()
       await page.getByRole('combobox', { name: 'Event that ends the sequence' }).fill('purchase')
       await page.getByLabel('Count conversions').check()
@@ -97,7 +101,11 @@ describe('the editor of a campaign', () => {
       assert.deepEqual(campaign.event_trigger, { event: 'signed_up', delay: '30m', reentry: 'once' })
       assert.deepEqual(campaign.steps, [
         { id: 'step-1', message: { title: 'Welcome, {{ user.name }}' } },
-        { id: 'step-2', wait: '2d', message: { title: 'Still there?' } }
+        {
+          id: 'step-2',
+          wait: '2d',
+          message: { title: 'Still there?', actions: [{ id: 'button-1', title: 'Come back' }] }
+        }
       ])
       assert.deepEqual([campaign.exit, campaign.message], [{ event: 'purchase' }, undefined])
       assert.deepEqual(campaign.conversion, { event: 'purchase', within: '7d' })
@@ -138,6 +146,23 @@ describe('the editor of a campaign', () => {
         { id: 'b', weight: 3, message: { title: 'Hi {{ user.name }}', translations } }
       ])
       assert.equal(holdout, 10)
+
+      // Translations come back from a translator, and one variant wins.
+      const csv = 'id,source,fr\nvariants.b.title,Hi {{ user.name }},Salut {{ user.name }}\n'
+      const file = { name: 'hello.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) }
+      await page.locator('input[type=file]').setInputFiles(file)
+      await sees(page, 'hello, version 2')
+      assert.deepEqual((await saved(project, 'hello')).variants[1].message.translations.fr, {
+        title: 'Salut {{ user.name }}'
+      })
+      await choose(page, 'Send one variant to everyone', 'b')
+      await page.getByRole('button', { name: 'Choose winner' }).click()
+      await sees(page.getByRole('region', { name: 'Winner' }), 'Everyone gets variant b')
+      // What the service adds to a campaign is not saved with it.
+      await text(page, 'Name').fill('Hello')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await sees(page, 'hello, version 3')
+      assert.equal(await page.getByText('unknown field').count(), 0)
     },
     refusals
   )
@@ -196,6 +221,26 @@ describe('topics and preferences', () => {
     await sees(page, 'sale, version 1')
     assert.equal((await saved(project, 'sale')).topic, 'offers')
   })
+})
+
+story('a saved segment is counted, and narrows a campaign that refers to it', async (scene) => {
+  const project = await projectWithAna()
+  await put(project, 'bo', { name: 'Bo', plan: 'free' })
+  const page = await scene.open(service, `p/${project.id}/new-segment`)
+  await text(page, 'Name').fill('On the free plan')
+  await text(page, 'ID').fill('free')
+  await page.getByRole('button', { name: 'Add condition' }).click()
+  await page.getByLabel('Value', { exact: true }).fill('free')
+  await page.getByRole('button', { name: 'Create' }).click()
+  await sees(page, /1 user now, of whom 0 can be reached/)
+  await page.goto(`${service.url}/console/p/${project.id}/new-campaign`)
+  await begin(page, 'upgrade', 'Upgrade')
+  await page.locator('[data-audience=users]', { hasText: '1 user' }).waitFor()
+  await page.getByRole('button', { name: 'Add saved segment' }).click()
+  await page.locator('[data-audience=users]', { hasText: '0 users' }).waitFor()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await sees(page, 'upgrade, version 1')
+  assert.deepEqual((await saved(project, 'upgrade')).segment, { all: [{ ref: 'free' }] })
 })
 
 describe('a trigger for later', () => {

@@ -94,6 +94,7 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['campaigns', 'Spring sale', 'campaigns'],
       ['new-campaign', 'Audience', 'new-campaign'],
       ['campaigns/spring', 'Would reach', 'campaign'],
+      ['campaigns/welcome', 'On their way: 1 user', 'campaign-event'],
       ['campaigns/spring?tab=trigger', 'Recipients', 'campaign-trigger'],
       ['campaigns/spring?tab=results&by=variant', 'Download CSV', 'campaign-results'],
       ['campaigns/spring?tab=versions', 'Version 1', 'campaign-versions'],

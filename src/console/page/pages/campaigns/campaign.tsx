@@ -9,6 +9,7 @@ import { PageTabs, type Tab } from '../../parts/page-tabs.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { plural } from '../../parts/texts.tsx'
 import { CampaignEditor } from './editor.tsx'
+import { OnTheirWay } from './on-their-way.tsx'
 import { CampaignResults } from './results/results.tsx'
 import { CampaignSnippets } from './snippets.tsx'
 import { StatusBadge } from './status-badge.tsx'
@@ -42,6 +43,7 @@ export function CampaignPage() {
             </Alert>
           ))}
           <Totals campaignId={campaignId} />
+          <OnTheirWay campaign={found} />
           <PageTabs
             tabs={[
               ['edit', 'Edit', <CampaignEditor key={`edit ${found.version}`} campaign={found} />],

@@ -10,7 +10,7 @@ import { campaignLink } from '../../parts/links.ts'
 import { valueAt, withValue } from '../../parts/paths.ts'
 import { readStored, store } from '../../parts/session-state.ts'
 import { type CampaignDraft, draftOf, emptyDraft, withoutBlanks } from './draft.ts'
-import { usePreview } from './preview-query.ts'
+import { usePreview } from './preview/preview-query.ts'
 import type { FindError } from './segment/segment.ts'
 
 /** The state that all parts of the editor share. */

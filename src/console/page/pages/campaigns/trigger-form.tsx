@@ -12,7 +12,7 @@ import { triggerLink } from '../../parts/links.ts'
 import { instantOf, localZone } from '../../parts/local-time.ts'
 import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
 import { plural } from '../../parts/texts.tsx'
-import { AudienceSummary } from './audience-summary.tsx'
+import { AudienceSummary } from './preview/audience-summary.tsx'
 import type { FindError } from './segment/segment.ts'
 import { type Target, Targets } from './targets.tsx'
 

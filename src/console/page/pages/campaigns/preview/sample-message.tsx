@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core'
-import type { Preview } from '../../../../wire.ts'
-import { ActivityCard, NotificationCard, Screen } from '../../parts/phone.tsx'
-import { languageName } from './message/language-name.ts'
+import type { Preview } from '../../../../../wire.ts'
+import { ActivityCard, NotificationCard, Screen } from '../../../parts/phone.tsx'
+import { languageName } from '../message/language-name.ts'
 
 export type Sample = Preview['sample'][number]
 

@@ -1,7 +1,7 @@
 import { Button, Modal, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import type { Preview } from '../../../../wire.ts'
-import { languageName } from './message/language-name.ts'
+import type { Preview } from '../../../../../wire.ts'
+import { languageName } from '../message/language-name.ts'
 import { MissingValues, type Sample, SampleScreen } from './sample-message.tsx'
 
 type Placed = Preview['texts'][number]

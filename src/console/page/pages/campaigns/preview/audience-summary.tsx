@@ -1,6 +1,6 @@
 import { List, Text } from '@mantine/core'
-import type { Preview } from '../../../../wire.ts'
-import { plural } from '../../parts/texts.tsx'
+import type { Preview } from '../../../../../wire.ts'
+import { plural } from '../../../parts/texts.tsx'
 
 const reasons = new Map([
   ['missing_trigger_property', 'The audience uses a trigger property that has no value, so it matches nobody.']

@@ -1,11 +1,11 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import type { Preview } from '../../../../wire.ts'
-import { project } from '../../api/client.ts'
-import { useHasRole, useProjectId } from '../../api/session.ts'
-import { objectOr } from '../../parts/json.ts'
-import { useSessionState } from '../../parts/session-state.ts'
-import type { CampaignDraft } from './draft.ts'
+import type { Preview } from '../../../../../wire.ts'
+import { project } from '../../../api/client.ts'
+import { useHasRole, useProjectId } from '../../../api/session.ts'
+import { objectOr } from '../../../parts/json.ts'
+import { useSessionState } from '../../../parts/session-state.ts'
+import type { CampaignDraft } from '../draft.ts'
 
 /** Previews the campaign as it is typed, for everyone or for one user. */
 export function usePreview(draft: CampaignDraft) {

@@ -10,6 +10,7 @@ import type { Campaign } from './definition/definition.ts'
 import { createPreview } from './preview/preview.ts'
 import { createTestSend } from './preview/test-send.ts'
 import { type CampaignSaved, createSaving } from './saving.ts'
+import { upcoming } from './schedule/occurrences.ts'
 import { campaignsUsing, eraseCampaignWindow, listCampaigns } from './store.ts'
 import { createWinners } from './texts/winner.ts'
 import { createVersions } from './versions.ts'
@@ -71,6 +72,9 @@ export interface CampaignsOptions {
   onSaved: CampaignSaved
 }
 
+/** The times of a schedule that the preview of a draft shows. */
+const shownAhead = 5
+
 /** Saves campaigns, previews them and sends tests. Triggers send them to their audience. */
 export function createCampaigns({ pool, metrics, messages, projectOf, onSaved }: CampaignsOptions) {
   const saving = createSaving(pool, onSaved)
@@ -100,7 +104,12 @@ export function createCampaigns({ pool, metrics, messages, projectOf, onSaved }:
 
     /** Previews a draft: a campaign that is not saved, or differs from the saved one. */
     async previewDraft(projectId: ProjectId, campaign: unknown, body: unknown) {
-      return previewBody(projectId, await saving.check(campaign), body)
+      const definition = await saving.check(campaign)
+      const { type, schedule } = definition
+      return {
+        ...(await previewBody(projectId, definition, body)),
+        ...(type === 'scheduled' && schedule && { next_at: upcoming(schedule, Date.now(), shownAhead) })
+      }
     },
 
     /** Previews a checked trigger, with the definition that its caller has read. */

@@ -1,10 +1,11 @@
 import { Alert, Button, Grid, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useRef } from 'react'
 import type { Campaign } from '../../../../wire.ts'
 import { ApiError, conflictError } from '../../api/errors.ts'
 import { ErrorAlert } from '../../parts/states.tsx'
 import { Conversion } from './conversion.tsx'
 import { DefaultAudience } from './default-audience.tsx'
-import { triggerTypes } from './draft.ts'
+import { type CampaignDraft, triggerTypes } from './draft.ts'
 import { EditorProvider, useCampaignEditor, useEditor } from './editor-form.ts'
 import { Limits } from './limits.tsx'
 import { Content } from './message/content.tsx'
@@ -24,7 +25,7 @@ export function CampaignEditor({ campaign }: { campaign?: Campaign }) {
   const editor = useCampaignEditor(campaign)
   const { form, canEdit, findError, changed, preview, round } = editor
   return (
-    <EditorProvider value={{ form, canEdit, findError, nextAt: preview.data?.next_at }}>
+    <EditorProvider value={{ form, canEdit, findError, nextAt: preview.data?.next_at ?? campaign?.next_at }}>
       <Grid>
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack>
@@ -96,15 +97,35 @@ function Identity({ created, conflict }: { created: boolean; conflict: string | 
           data={['draft', 'active', 'paused', 'archived']}
           disabled={!canEdit}
         />
-        <Select
-          {...form.getInputProps('type')}
-          label="Trigger type"
-          allowDeselect={false}
-          data={Object.entries(triggerTypes).map(([value, label]) => ({ value, label }))}
-          disabled={!canEdit}
-        />
+        <TriggerType />
       </Group>
     </>
+  )
+}
+
+/** What makes the campaign run. The fields of another type would not fit, so they are put aside. */
+function TriggerType() {
+  const { form, canEdit, findError } = useEditor()
+  const aside = useRef<Pick<CampaignDraft, 'schedule' | 'event_trigger'>>({})
+  const turn = (type: CampaignDraft['type']) => {
+    const { schedule = aside.current.schedule, event_trigger = aside.current.event_trigger } = form.values
+    aside.current = { schedule, event_trigger }
+    form.setValues({
+      type,
+      schedule: type === 'scheduled' ? schedule : undefined,
+      event_trigger: type === 'event_triggered' ? event_trigger : undefined
+    })
+  }
+  return (
+    <Select
+      label="Trigger type"
+      allowDeselect={false}
+      value={form.values.type}
+      onChange={(type) => type && turn(type)}
+      error={findError('type')}
+      data={Object.entries(triggerTypes).map(([value, label]) => ({ value: value as CampaignDraft['type'], label }))}
+      disabled={!canEdit}
+    />
   )
 }
 

@@ -8,7 +8,7 @@ import { EventName } from '../segment/event-name.tsx'
 
 /** The event that an event-triggered campaign waits for. */
 export function EventTriggerFields() {
-  const { read, set, field, findError } = useEditor()
+  const { set, field } = useEditor()
   return (
     <Stack component="section" aria-label="Event trigger">
       <EventMatch path="event_trigger" label="Event" description="Goes to the user of the event." />
@@ -28,7 +28,6 @@ export function EventTriggerFields() {
       >
         <EventMatch path="event_trigger.unless" label="Event that stops it" description="During the wait." />
       </OptionalEvent>
-      <ErrorText text={read('event_trigger') ? undefined : findError('event_trigger', true)} />
     </Stack>
   )
 }
@@ -91,6 +90,7 @@ function EventMatch({ path, label, description }: { path: string; label: string;
           findError={findError}
           path={`${path}.where`}
         />
+        <ErrorText text={findError(path, true)} />
       </Stack>
     </fieldset>
   )

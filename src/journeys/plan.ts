@@ -65,6 +65,9 @@ export function planOf(campaign: Campaign, campaignId: string, version: number):
   }
 }
 
+/** Whether a user stays in the campaign after its first message. */
+export const isSequence = ({ steps }: Plan): boolean => steps.length > 1
+
 const awaited = (given: { event: string; where?: object[] } | undefined): Awaited | undefined =>
   given && { event: given.event, where: (given.where ?? []) as AttributeCondition[] }
 

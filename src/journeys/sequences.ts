@@ -1,8 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { type ProjectId, timedIdOf, timeOfId } from '../platform/ids.ts'
 import type { SequenceTrigger } from '../triggers/triggers.ts'
-import { isSequence } from './arrivals.ts'
-import { dueAfter, type Plans } from './plan.ts'
+import { dueAfter, isSequence, type Plans } from './plan.ts'
 import { addStepJobs } from './step-job.ts'
 import * as store from './store.ts'
 

@@ -162,6 +162,18 @@ describe('a campaign with steps', () => {
     assert.deepEqual([titles('event-b'), await journeys(other)], [[], []])
   })
 
+  it('is entered again by an event that follows its exit event, in one upload too', async () => {
+    const started = { type: 'event_triggered', event_trigger: { event: 'joined' }, exit: { event: 'left' } }
+    const project = await given(started, 'back')
+    await record(project, 'joined', 'back', { name: '1' })
+    await eventually(async () => assert.deepEqual(titles('back'), ['Welcome 1']))
+    const events = ['left', 'joined'].map((name) => ({ device_id: 'back', name, properties: { name: '2' } }))
+    assert.equal((await asApp(project, 'POST', '/events', { events })).status, 200)
+    await eventually(async () => assert.deepEqual(titles('back'), ['Welcome 1', 'Welcome 2']))
+    const states = (await journeys(project)).map(({ state }) => state)
+    assert.deepEqual(states.sort(), ['exited', 'waiting'])
+  })
+
   it('starts with each time of a schedule, for its default audience', async () => {
     const schedule = { cron: '*/20 * * * *', late: '1h' }
     const default_audience = { targets: [{ project_user_id: 'plan-a' }] }

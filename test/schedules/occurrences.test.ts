@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { instantsOf, nextAfter, occurrencesIn, upcoming, zonesOf } from '../../src/campaigns/schedule/occurrences.ts'
 import { wallText } from '../../src/campaigns/schedule/wall-time.ts'
+import { zoneNames } from '../../src/campaigns/schedule/zone-names.ts'
 
 const ms = (text: string) => Date.parse(text)
 const texts = (schedule: object, from: string, to: string) =>
@@ -150,4 +151,10 @@ describe('a schedule', () => {
     const all = occurrencesIn(schedule, from, to, 1_000).map(({ at }) => at)
     assert.deepEqual(steps, [...new Set(all)])
   })
+})
+
+it('zones are known by all names that devices report, links included', () => {
+  const names = new Set(zoneNames())
+  for (const name of ['Europe/Berlin', 'US/Indiana-Starke', 'US/Pacific', 'Asia/Kolkata', 'Europe/Kyiv', 'Etc/GMT+12'])
+    assert.ok(names.has(name), name)
 })

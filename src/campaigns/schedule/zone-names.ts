@@ -1,3 +1,5 @@
+import { clockOf } from './wall-time.ts'
+
 /**
  * Names of the IANA database that are links to others. Devices report them, and `Intl.supportedValuesOf` lists only one
  * name of each zone.
@@ -19,8 +21,8 @@ const links = `
   Europe/Uzhgorod Europe/Zaporozhye GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran Israel Jamaica
   Japan Kwajalein Libya MET MST MST7MDT Mexico/BajaNorte Mexico/BajaSur Mexico/General NZ NZ-CHAT Navajo PRC PST8PDT
   Pacific/Chuuk Pacific/Johnston Pacific/Kanton Pacific/Pohnpei Pacific/Samoa Pacific/Yap Poland Portugal ROC ROK
-  Singapore Turkey UCT US/Alaska US/Aleutian US/Arizona US/Central US/East-Indiana US/Eastern US/Hawaii US/Indiana-
-  Starke US/Michigan US/Mountain US/Pacific US/Samoa UTC Universal W-SU WET Zulu
+  Singapore Turkey UCT US/Alaska US/Aleutian US/Arizona US/Central US/East-Indiana US/Eastern US/Hawaii
+  US/Indiana-Starke US/Michigan US/Mountain US/Pacific US/Samoa UTC Universal W-SU WET Zulu
 `
 
 const offsets = Array.from({ length: 27 }, (_, index) => index - 14).map(
@@ -37,7 +39,7 @@ export const zoneNames = (): readonly string[] =>
 
 function isKnown(name: string): boolean {
   try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: name }) !== undefined
+    return clockOf(name) !== undefined
   } catch {
     return false
   }

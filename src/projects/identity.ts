@@ -13,14 +13,14 @@ import { readUserToken, userTokenHeader } from './user-token.ts'
 /** Bound to its row: a secret copied to another project does not open there. */
 const contextOf = (projectId: string) => `identity_secret:${projectId}`
 
-for (const column of ['sealed', 'previous']) {
-  sealedColumn({
-    table: 'identity_secrets',
-    column,
-    by: ['project_id'],
-    context: ({ project_id }) => contextOf(project_id!)
-  })
-}
+const place = (column: string) => ({
+  table: 'identity_secrets',
+  column,
+  by: ['project_id'],
+  context: ({ project_id }: Record<string, string>) => contextOf(project_id!)
+})
+sealedColumn(place('sealed'))
+sealedColumn(place('previous'))
 
 export type Identity = ReturnType<typeof createIdentity>
 

@@ -95,9 +95,10 @@ describe('the examples of the docs', () => {
     )
 
   it('are campaigns, segments and templates that can be saved', async () => {
-    const files = await blocks('guides/campaigns.md', 'yaml')
-    assert.ok(files.length > 0)
-    for (const file of files) assert.equal(parseCampaign(parse(file)).campaign_id, 'spring')
+    const [whole = '', ...parts] = await blocks('guides/campaigns.md', 'yaml')
+    assert.equal(parseCampaign(parse(whole)).campaign_id, 'spring')
+    for (const part of parts) parseCampaign({ name: 'A part of a campaign', ...parse(part) })
+    for (const file of await blocks('guides/languages-and-variants.md', 'yaml')) parseCampaign(parse(file))
     const segments = await blocks('reference/segments.md', 'json')
     assert.ok(segments.length > 1)
     for (const segment of segments) parseCampaign({ ...plain, segment: JSON.parse(segment) })

@@ -80,6 +80,14 @@ describe('the tutorials of a backend developer', async () => {
     assert.match(printed('user journeys')[0]!, /price-alert.*completed/)
   })
 
+  it('weekly-digest.md shows its next times, and sends a test', async (t) => {
+    const printed = await follow(t, 'weekly-digest.md', { 'digest.yaml': 'yaml' })
+    assert.match(printed('campaign get')[0]!, /timezone: user/)
+    assert.match(printed('campaign test')[0]!, /ana-iphone.*succeed/)
+    assert.match(printed('inbox')[0]!, /Your week/)
+    assert.match(printed('trigger list')[0]!, /No triggers match/)
+  })
+
   it('live-match.md changes two lock screens with one request, and a third one later', async (t) => {
     // The page puts the id that was printed into a variable; here it comes from the list.
     const variables = `CHANNEL=$(curl -s "$TIDINGS_URL/api/v1/live-activity-channels" -H 'X-Service-Project-ID: demo' -H "X-Service-API-Key: $SECRET_KEY" | sed 's/.*"channel_id":"\\([^"]*\\)".*/\\1/')`

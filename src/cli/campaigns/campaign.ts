@@ -162,7 +162,9 @@ function declareGet(campaigns: Resource): void {
       }
       const campaign = await session.client.json<Campaign>('GET', path)
       tell(session, campaign, asFile(stringify, definitionOf(campaign)))
-      if (!session.json) for (const warning of campaign.warnings) remark(session.shell, warning)
+      if (session.json) return
+      if (campaign.next_at?.length) remark(session.shell, `Next: ${campaign.next_at.join(', ')}`)
+      for (const warning of campaign.warnings) remark(session.shell, warning)
     }
   )
 }
@@ -230,7 +232,16 @@ async function runningOf(session: Session, id: string): Promise<number> {
 
 /** A campaign as a file has it, without the fields that the service adds. */
 function definitionOf(campaign: Campaign): Record<string, unknown> {
-  const { version: _, created_at: __, updated_at: ___, warnings: ____, winners: _____, ...definition } = campaign
+  const {
+    version: _,
+    created_at: __,
+    updated_at: ___,
+    warnings: ____,
+    winners: _____,
+    next_at,
+    ...definition
+  } = campaign
+  void next_at
   return definition
 }
 

@@ -57,7 +57,11 @@ export async function writeBatch(tx: Db, projectId: ProjectId, batch: Batch, tri
     // The campaign was paused or archived at this moment.
     if (triggerId === undefined) Object.assign(journey, { state: 'stopped', reason: 'campaign_not_active' })
   }
-  const rows = begun.map(({ isNew: _, again: __, ...journey }) => ({ ...journey, keep_until: keepUntil(journey) }))
+  const rows = begun.map(({ isNew: _, again: __, ...journey }) => ({
+    ...journey,
+    properties: journey.state === 'waiting' ? journey.properties : {},
+    keep_until: keepUntil(journey)
+  }))
   await store.insertJourneys(tx, projectId, rows, now)
   const waiting = begun.filter(({ state }) => state === 'waiting')
   await addStepJobs(tx, projectId, waiting.map(bucketOf))

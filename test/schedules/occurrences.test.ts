@@ -125,6 +125,21 @@ describe('a schedule', () => {
     )
   })
 
+  it('of every minute finds its local start in each zone, and ends at once after its local end', () => {
+    const cron = '* * * * *'
+    const next = (schedule: object) => nextAfter({ cron, ...schedule }, now)
+    const starts_at = '2026-12-24T18:00'
+    assert.equal(next({ timezone: 'America/Los_Angeles', starts_at }), ms('2026-12-25T02:00Z'))
+    assert.equal(next({ timezone: 'user', starts_at }), ms('2026-12-24T04:00Z'))
+    assert.equal(next({ timezone: 'Pacific/Kiritimati', ends_at: '2026-11-17T02:01' }), ms('2026-11-16T12:01Z'))
+    assert.equal(next({ timezone: 'Pacific/Kiritimati', ends_at: '2026-11-17T02:00' }), undefined)
+  })
+
+  it('that starts when clocks go forward runs then for a time that does not exist', () => {
+    const schedule = { cron: '30 2 * * *', timezone: 'Europe/Berlin', starts_at: '2026-03-29T01:00Z' }
+    assert.equal(nextAfter(schedule, ms('2026-03-01T00:00Z')), ms('2026-03-29T01:00Z'))
+  })
+
   it('that never occurs has no next time', () => {
     assert.deepEqual(upcoming({ cron: '0 0 31 2 *' }, now, 1), [])
     assert.equal(nextAfter({ cron: '0 0 31 2 *', timezone: 'user' }, now), undefined)

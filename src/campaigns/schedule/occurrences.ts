@@ -9,8 +9,6 @@ import { zoneNames } from './zone-names.ts'
 const hourMs = 3_600_000
 /** Clocks are changed by less than this, and no more often. */
 const marginMs = 3 * hourMs
-/** The clocks of the earth are at most this far ahead of UTC. */
-const mostAhead = 14 * hourMs
 const defaultLateMs = hourMs
 
 /** One time at which a schedule runs: the instant, and what clocks of its zones show then. */
@@ -52,14 +50,17 @@ function nextWall({ at, cron }: Schedule, after: number): number | undefined {
   return wall !== undefined && wall > after ? wall : undefined
 }
 
-/** Whether `starts_at` and `ends_at` allow an occurrence. Times without an offset are local ones. */
-function isWithin({ starts_at, ends_at }: Schedule, { at, local }: Occurrence): boolean {
-  const reaches = (text: string, sign: 1 | -1) => {
-    const instant = readTime(text)?.getTime()
-    return instant === undefined ? (local - readWall(text)!) * sign >= 0 : (at - instant) * sign >= 0
-  }
-  return (starts_at === undefined || reaches(starts_at, 1)) && (ends_at === undefined || reaches(ends_at, -1))
+/** How far an occurrence is after a bound, in ms. A bound without an offset is a local time. */
+function beyond(bound: string, { at, local }: Occurrence): number {
+  const instant = readTime(bound)?.getTime()
+  return instant === undefined ? local - readWall(bound)! : at - instant
 }
+
+const isOver = ({ ends_at }: Schedule, one: Occurrence) => ends_at !== undefined && beyond(ends_at, one) > 0
+
+/** Whether `starts_at` and `ends_at` allow an occurrence. */
+const isWithin = (schedule: Schedule, one: Occurrence): boolean =>
+  (schedule.starts_at === undefined || beyond(schedule.starts_at, one) >= 0) && !isOver(schedule, one)
 
 const zoneOf = ({ timezone = 'UTC' }: Schedule) => timezone
 export const isOfUsers = ({ timezone }: Schedule): boolean => timezone === 'user'
@@ -114,24 +115,22 @@ export function nextAfter(schedule: Schedule, from: number): number | undefined 
 const mostTries = 1_000
 
 function nextInZone(schedule: Schedule, zone: string, from: number): Occurrence | undefined {
-  const bound = schedule.starts_at === undefined ? undefined : boundOf(schedule.starts_at)
-  const after = Math.max(from, (bound ?? from) - 1)
-  let local = nextWall(schedule, wallOf(zone, after) - marginMs)
+  // Times that the clock has shown are over, also those that it shows twice.
+  let local = nextWall(schedule, Math.max(wallOf(zone, from), beforeFirst(schedule, zone)))
   for (let tries = 0; local !== undefined && tries < mostTries; tries += 1) {
-    const at = instantOf(zone, local)
-    if (at > from && isWithin(schedule, { at, local })) return { at, local }
-    if (at > after && schedule.ends_at !== undefined && at > (boundOf(schedule.ends_at) ?? at) + mostAhead)
-      return undefined
+    const one = { at: instantOf(zone, local), local }
+    if (isOver(schedule, one)) return undefined
+    if (one.at > from && isWithin(schedule, one)) return one
     local = nextWall(schedule, local)
   }
   return undefined
 }
 
-/** About when a bound is: a local one is the earliest that it can be on the earth. */
-function boundOf(text: string): number | undefined {
-  const instant = readTime(text)?.getTime()
-  const wall = instant ?? readWall(text)
-  return instant ?? (wall === undefined ? undefined : wall - mostAhead)
+/** What a clock in the zone shows just before the schedule starts. */
+function beforeFirst({ starts_at }: Schedule, zone: string): number {
+  if (starts_at === undefined) return Number.NEGATIVE_INFINITY
+  const instant = readTime(starts_at)?.getTime()
+  return instant === undefined ? readWall(starts_at)! - 1 : wallOf(zone, instant - 1)
 }
 
 /**

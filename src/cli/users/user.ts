@@ -148,8 +148,9 @@ function declareImport(users: Resource): void {
       about: 'Create or change users from a file of JSON lines',
       examples: ['tidings user import users.ndjson', 'zcat users.ndjson.gz | tidings user import - -p shop'],
       more: `One user a line: {"project_user_id":"ana","properties":{"plan":"premium"}}
-Preferences are merged too. Other fields are ignored, so the output of \`tidings user export\` can be
-imported. An import can be repeated safely. Ends with 1 if a line was refused.`
+Preferences are merged too. Other fields are ignored, so the output of
+\`tidings user export\` can be imported. An import can be
+repeated safely. Ends with 1 if a line was refused.`
     },
     async (session, _, file: string) => {
       const { importFile } = await import('./import.ts')

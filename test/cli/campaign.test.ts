@@ -54,7 +54,8 @@ test('campaigns are managed and triggered from the command line', async (t) => {
       'variants: [{ id: a, weight: 1, message: { title: A } }, { id: b, weight: 1, message: { title: B } }]'
     await feed(`campaign_id: tried\nname: Tried\n${variants}\n`, 'campaign', 'apply', '-f', '-')
     assert.equal((await tidings('campaign', 'choose-winner', 'tried', 'b')).stdout, 'tried sends everyone b.\n')
-    assert.doesNotMatch((await tidings('campaign', 'get', 'tried')).stdout, /winners/)
+    const shown = await tidings('campaign', 'get', 'tried')
+    assert.deepEqual([/winners/.test(shown.stdout), /^Winner: b$/m.test(shown.stderr)], [false, true], shown.stderr)
     assert.equal((await tidings('campaign', 'choose-winner', 'tried')).stdout, 'tried sends all its variants.\n')
     assert.match((await tidings('campaign', 'choose-winner', 'tried', 'c')).stderr, /must be one of a, b/)
   })

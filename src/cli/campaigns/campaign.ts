@@ -63,8 +63,8 @@ export function declare(command: Command, shell: Shell): void {
   declareStats(campaigns)
   declareJourneys(campaigns)
   const stays = 'Running triggers continue: `tidings trigger cancel` stops one.'
-  declareStatus(campaigns, 'pause', 'paused', 'Pause a campaign: it cannot be triggered for now', stays)
-  declareStatus(campaigns, 'activate', 'active', 'Activate a campaign: it can be triggered')
+  declareStatus(campaigns, 'pause', 'paused', 'Pause a campaign: it starts nothing for now', stays)
+  declareStatus(campaigns, 'activate', 'active', 'Activate a campaign: triggers, its schedule or its event start it')
   declareArchive(campaigns)
   declareWinner(campaigns)
   declarePreview(command, shell)
@@ -164,6 +164,8 @@ function declareGet(campaigns: Resource): void {
       tell(session, campaign, asFile(stringify, definitionOf(campaign)))
       if (session.json) return
       if (campaign.next_at?.length) remark(session.shell, `Next: ${campaign.next_at.join(', ')}`)
+      for (const { step, variant } of campaign.winners ?? [])
+        remark(session.shell, `Winner${step ? ` of the step ${printable(step)}` : ''}: ${printable(variant)}`)
       for (const warning of campaign.warnings) remark(session.shell, warning)
     }
   )
@@ -173,7 +175,7 @@ function declareArchive(campaigns: Resource): void {
   campaigns.verb(
     {
       usage: 'archive <campaign>',
-      about: 'Archive a campaign: it can no longer be triggered',
+      about: 'Archive a campaign: nothing starts it any more',
       examples: ['tidings campaign archive welcome'],
       more: 'Its history stays. `tidings campaign apply` or `activate` brings it back.'
     },
@@ -230,19 +232,11 @@ async function runningOf(session: Session, id: string): Promise<number> {
   return (await readAll(session, inProject(session, '/triggers'), { limit: 200 }, query)).items.length
 }
 
+const added = new Set(['version', 'created_at', 'updated_at', 'warnings', 'winners', 'next_at'])
+
 /** A campaign as a file has it, without the fields that the service adds. */
 function definitionOf(campaign: Campaign): Record<string, unknown> {
-  const {
-    version: _,
-    created_at: __,
-    updated_at: ___,
-    warnings: ____,
-    winners: _____,
-    next_at,
-    ...definition
-  } = campaign
-  void next_at
-  return definition
+  return Object.fromEntries(Object.entries(campaign).filter(([name]) => !added.has(name)))
 }
 
 /** The order in which people write a campaign: what it is first, then what it says. */

@@ -27,7 +27,7 @@ export function declareStats(campaigns: Resource): void {
       more: 'Shares have the interval in which they lie with 95 % certainty.',
       options: (command) =>
         command
-          .option('--from <time>', 'A date or a time in UTC (default: 30 days ago)')
+          .option('--from <time>', 'A date or a time in UTC (default: 30 days ago, by the hour 48 hours)')
           .option('--to <time>', 'The end (default: now)')
           .addOption(choice('--interval <interval>', 'Of the lines of --csv', ['hour', 'day']))
           .addOption(choice('--by <group>', 'Compare groups', ['variant', 'language', 'step']))

@@ -15,7 +15,7 @@ const blocksOf = async (page: string): Promise<Block[]> =>
     ([, language, text]) => ({ language: language!, text: text! })
   )
 
-/** Tests that a reader who pastes every line of the first two tutorials, in order, gets what the pages promise. */
+/** Tests that a reader who pastes every line of these tutorials, in order, gets what the pages promise. */
 describe('the tutorials of a backend developer', async () => {
   const service = await startService()
   const made = await service.manage('POST', '/projects/demo/keys', { json: { kind: 'secret', name: 'tutorial' } })
@@ -66,7 +66,8 @@ describe('the tutorials of a backend developer', async () => {
   })
 
   it('welcome-series.md greets, waits for the next step, and ends by a purchase', async (t) => {
-    const printed = await follow(t, 'welcome-series.md', { 'welcome.yaml': 'yaml' })
+    const printed = await follow(t, 'welcome-series.md', { 'welcome-series.yaml': 'yaml' })
+    assert.match(printed('campaign apply')[0]!, /created, version 1/)
     assert.match(printed('inbox')[0]!, /Welcome, Ana/)
     const [waiting, left] = printed('user journeys')
     assert.match(waiting!, /welcome.*waiting.*the step tip until/)
@@ -74,10 +75,11 @@ describe('the tutorials of a backend developer', async () => {
     assert.match(left!, /exited.*Left by the event purchase/)
   })
 
-  it('price-alert.md sends what is worth it, once a day', async (t) => {
+  it('price-alert.md sends what is worth it, once a day, and nothing to a buyer', async (t) => {
     const printed = await follow(t, 'price-alert.md', { 'price-alert.yaml': 'yaml' })
     assert.match(printed('inbox')[0]!, /chair is 25 % cheaper/)
-    assert.match(printed('user journeys')[0]!, /price-alert.*completed/)
+    assert.match(printed('user journeys ana')[0]!, /price-alert.*completed/)
+    assert.match(printed('user journeys demo-user')[0]!, /Left by the event purchase before the message/)
   })
 
   it('weekly-digest.md shows its next times, and sends a test', async (t) => {

@@ -185,6 +185,7 @@ const allowed: Record<string, string> = {
   'journeys reads campaigns': 'the statement that finds active campaigns for events decides whether they run',
   'journeys reads wanted_events': 'campaigns are found by the names of events in one statement',
   'journeys reads events': 'an event that arrives late may have been followed by one that ends its journey',
+  'journeys reads devices': 'anonymous users and their devices are found in one statement',
   'journeys reads users': 'a journey begins only while its user exists',
   'messages reads users': 'a message is written only while its user exists: the row is locked in the same statement',
   'cli reads settings': 'doctor checks the master key without a service'

@@ -54,7 +54,7 @@ export const fillQueue = (tx: Db, projectId: ProjectId, events: { at: Date; id: 
 export const claimQueued = (tx: Db, projectId: ProjectId, most: number) => tx.query<QueueRow>(claim, [projectId, most])
 
 export const findQueued = (db: Db, projectId: ProjectId, at: Date, id: string) =>
-  db.one<QueuedEvent>(find, [projectId, at, id])
+  db.query<QueuedEvent>(find, [projectId, at, id])
 
 export const removeQueued = (tx: Db, projectId: ProjectId, places: string[]) => tx.run(remove, [projectId, places])
 

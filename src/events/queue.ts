@@ -2,6 +2,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { defineJob, RetryLater, recurring } from '../platform/jobs/definition.ts'
 import { add, addMany } from '../platform/jobs/jobs.ts'
+import { identity } from '../users/users.ts'
 import {
   claimQueued,
   findQueued,
@@ -79,7 +80,7 @@ export function createEventQueue(pool: Pool, subscribers: () => readonly EventSu
   /** Returns whether more events may wait. */
   const handleBatch = (projectId: ProjectId): Promise<boolean> =>
     prepared(pool, async (tx) => {
-      const rows = await claimQueued(tx, projectId, handledTogether)
+      const rows = await withUsers(tx, projectId, () => claimQueued(tx, projectId, handledTogether))
       const events = rows.filter(isStored)
       if (events.length > 0) await handle(tx, projectId, events)
       if (rows.length > 0) await removeQueued(tx, projectId, placesOf(rows))
@@ -136,8 +137,8 @@ export function createEventQueue(pool: Pool, subscribers: () => readonly EventSu
         ...single,
         run: ({ projectId, at, eventId }, { complete }) =>
           prepared(pool, async (tx) => {
-            const event = await findQueued(tx, projectId, new Date(at), eventId)
-            if (event) await handle(tx, projectId, [event])
+            const events = await withUsers(tx, projectId, () => findQueued(tx, projectId, new Date(at), eventId))
+            if (events.length > 0) await handle(tx, projectId, events)
             await complete(tx)
           })
       }),
@@ -164,6 +165,26 @@ async function prepared<Result>(pool: Pool, work: (tx: Db) => Promise<Result>): 
       await error.prepare()
     }
   }
+}
+
+/** Reads that follow users who log in meanwhile. Each read holds the users that it found. */
+const mostReads = 10
+
+/**
+ * Events whose users stay until the end of the transaction. An anonymous user who logs in is merged into another, with the
+ * events, so those are read again.
+ */
+async function withUsers<Row extends { user_id: string | null }>(
+  tx: Db,
+  projectId: ProjectId,
+  read: () => Promise<Row[]>
+): Promise<Row[]> {
+  for (let left = mostReads; left > 0; left -= 1) {
+    const rows = await read()
+    const ids = [...new Set(rows.flatMap(({ user_id }) => user_id ?? []))]
+    if (ids.length === 0 || (await identity.hold(tx, projectId, ids)).size === ids.length) return rows
+  }
+  throw new Error('users of events were merged again and again')
 }
 
 const placesOf = (rows: QueueRow[]) => rows.map(({ place }) => place)

@@ -148,6 +148,12 @@ const laterEvents = statement(
        select * from events e where e.project_id = $1 and e.user_id = g.user_id and e.at > g.since
           and e.name = any($4::text[]) order by e.at limit 20) e`
 )
+const anonymous = statement(
+  'journeys.devices_of_anonymous',
+  `select d.user_id, min(d.id) as device_id from users u join devices d on d.project_id = $1 and d.user_id = u.id
+    where u.project_id = $1 and u.id = any($2::uuid[]) and u.project_user_id is null
+    group by d.user_id having count(*) = 1`
+)
 
 /** Lets one worker at a time decide which users of a project may enter again. */
 export const lockEntering = (tx: Db, projectId: ProjectId) => tx.query(lockProject, [projectId])
@@ -254,3 +260,11 @@ export const eventsSince = (tx: Db, projectId: ProjectId, users: { userId: strin
     users.map(({ since }) => since),
     names
   ])
+
+/** The devices of those users who are anonymous. Such a user has one device, and ends when that device gets a named user. */
+export const devicesOfAnonymous = async (tx: Db, projectId: ProjectId, userIds: string[]) =>
+  new Map(
+    (await tx.query<{ user_id: string; device_id: string }>(anonymous, [projectId, userIds])).map(
+      ({ user_id, device_id }) => [user_id, device_id]
+    )
+  )

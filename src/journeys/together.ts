@@ -1,8 +1,10 @@
+import type { StoredTarget } from '../campaigns/campaigns.ts'
 import { roughBytes } from '../platform/coalesce.ts'
 import type { Db } from '../platform/db/db.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { NewTrigger, Triggers } from '../triggers/triggers.ts'
 import type { Plan } from './plan.ts'
+import { devicesOfAnonymous } from './store.ts'
 
 export type TriggerMaker = Pick<Triggers, 'acceptInternal' | 'skipUsers' | 'propertiesOf'>
 
@@ -42,15 +44,22 @@ export async function acceptTogether<One extends Recipient>(
   message: Message<One>
 ): Promise<{ triggerId: string | undefined; recipients: One[] }[]> {
   const groups = inGroups(message.recipients).map((recipients) => ({ id: newId(), recipients }))
+  const userIds = [...new Set(message.recipients.map(({ userId }) => userId))]
+  const devices = await devicesOfAnonymous(tx, projectId, userIds)
   const written = await acceptInternal(
     tx,
     projectId,
-    groups.map(({ id, recipients }) => triggerOf(id, message, recipients))
+    groups.map(({ id, recipients }) => triggerOf(id, message, recipients, devices))
   )
   return groups.map(({ id, recipients }) => ({ triggerId: written.has(id) ? id : undefined, recipients }))
 }
 
-function triggerOf(id: string, message: Message<Recipient>, recipients: Recipient[]): NewTrigger {
+function triggerOf(
+  id: string,
+  message: Message<Recipient>,
+  recipients: Recipient[],
+  devices: ReadonlyMap<string, string>
+): NewTrigger {
   const { plan, step, kind, of, properties = {} } = message
   const [only] = recipients
   const alone = recipients.length === 1 && only
@@ -58,16 +67,22 @@ function triggerOf(id: string, message: Message<Recipient>, recipients: Recipien
     kind === 'step'
       ? { kind, step, of: of ?? null }
       : { kind, ...(alone ? alone.source : { events: recipients.length }) }
+  // An anonymous user may log in before the trigger starts, and is another user then: the device stays.
+  const nameOf = (userId: string): StoredTarget => {
+    const device = devices.get(userId)
+    return device === undefined ? ['user_id', userId] : ['device_id', device]
+  }
   return {
     id,
     campaignId: plan.campaignId,
     campaignVersion: plan.version,
     audience: {
       targets: alone
-        ? [['user_id', alone.userId]]
-        : recipients.map(({ userId, properties: own }) =>
-            Object.keys(own).length > 0 ? ['user_id', userId, own] : ['user_id', userId]
-          )
+        ? [nameOf(alone.userId)]
+        : recipients.map(({ userId, properties: own }) => {
+            const [kind, value] = nameOf(userId)
+            return Object.keys(own).length > 0 ? [kind, value, own] : [kind, value]
+          })
     },
     properties: alone ? { ...properties, ...alone.properties } : properties,
     source,

@@ -67,6 +67,10 @@ const dropNames = statement(
   'users.drop_properties',
   'update users set properties = properties - $3::text[], updated_at = $4 where project_id = $1 and id = $2'
 )
+const held = statement(
+  'users.hold',
+  'select id from users where project_id = $1 and id = any($2::uuid[]) order by id for key share'
+)
 
 /** One row for each id; none if the project is being erased. */
 export const createAnonymous = async (db: Db, projectId: ProjectId, ids: string[], at: Date): Promise<boolean> =>
@@ -89,6 +93,10 @@ export const removeAnonymous = (db: Db, projectId: ProjectId, ids: string[]) =>
 
 export const markSeen = (db: Db, projectId: ProjectId, ids: string[], at: Date) =>
   db.run(markSeenRows, [projectId, ids, at])
+
+/** Keeps users from being merged or deleted until the end of the transaction. Returns those that exist. */
+export const hold = async (tx: Db, projectId: ProjectId, ids: string[]): Promise<ReadonlySet<string>> =>
+  new Set((await tx.query<{ id: string }>(held, [projectId, ids])).map(({ id }) => id))
 
 /** The project's own id of each user, by the service's id; null for an anonymous user. */
 export async function namesOf(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, string | null>> {

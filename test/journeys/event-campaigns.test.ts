@@ -170,6 +170,20 @@ describe('an event_triggered campaign', () => {
     assert.deepEqual([journey!.state, others], ['completed', []])
   })
 
+  it('reaches an anonymous user who logs in after the event, before the trigger starts', async () => {
+    const project = await given({ event_trigger: { event: 'order' } }, 'named')
+    for (const id of ['early-a', 'early-b'])
+      await asApp(project, 'POST', '/devices', {
+        devices: [{ id, platform: 'IOS', push_token: id, push_token_type: 'APNS' }]
+      })
+    await service.manage('POST', `/projects/${project.id}:pause`)
+    await record(project, order(1, 'early-a'), order(2, 'early-b'))
+    await settled(project)
+    for (const id of ['early-a', 'early-b']) assert.equal((await link(project, id, `user-of-${id}`)).status, 200)
+    await service.manage('POST', `/projects/${project.id}:resume`)
+    await eventually(async () => assert.deepEqual([titles('early-a').length, titles('early-b').length], [1, 1]))
+  })
+
   it('is refused with all its faults, and cannot be active without an event', async () => {
     const project = await service.project()
     const save = (campaign: Json) =>

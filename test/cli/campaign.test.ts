@@ -60,6 +60,25 @@ test('campaigns are managed and triggered from the command line', async (t) => {
     assert.match((await tidings('campaign', 'choose-winner', 'tried', 'c')).stderr, /must be one of a, b/)
   })
 
+  await t.test('the next times of a schedule, and the time of a trigger that waits, are shown', async () => {
+    const schedule = '{ cron: 0 9 * * 1, timezone: user }\ndefault_audience: { broadcast: true }'
+    const weekly = `campaign_id: mondays\nname: Mondays\ntype: scheduled\nschedule: ${schedule}\nmessage: { title: Hi }\n`
+    await feed(`${weekly}status: active\n`, 'campaign', 'apply', '-f', '-')
+    const shown = await tidings('campaign', 'get', 'mondays')
+    assert.match(shown.stderr, /^Next: (\d{4}-\d\d-\d\dT09:00, ){3}by the clock of each user$/m)
+    await feed(
+      'campaign_id: later\nname: Later\nstatus: active\nmessage: { title: Hi }\n',
+      'campaign',
+      'apply',
+      '-f',
+      '-'
+    )
+    const at = new Date(Date.now() + 3_600_000).toISOString().replace(/\.\d+Z/, 'Z')
+    await tidings('campaign', 'trigger', 'later', '--broadcast', '--send-at', at)
+    const listed = await tidings('trigger', 'list', '--state', 'scheduled')
+    assert.ok(listed.stdout.includes(`scheduled for ${at}`), listed.stdout)
+  })
+
   await t.test('diff prints the changes, and ends with 1 if there are any', async () => {
     assert.deepEqual((await tidings('campaign', 'diff', '-f', file)).stdout, 'No differences.\n')
     const changed = yaml.replace('Hello', 'Hi')

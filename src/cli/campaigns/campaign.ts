@@ -163,7 +163,8 @@ function declareGet(campaigns: Resource): void {
       const campaign = await session.client.json<Campaign>('GET', path)
       tell(session, campaign, asFile(stringify, definitionOf(campaign)))
       if (session.json) return
-      if (campaign.next_at?.length) remark(session.shell, `Next: ${campaign.next_at.join(', ')}`)
+      const clock = campaign.schedule?.timezone === 'user' ? ', by the clock of each user' : ''
+      if (campaign.next_at?.length) remark(session.shell, `Next: ${campaign.next_at.join(', ')}${clock}`)
       for (const { step, variant } of campaign.winners ?? [])
         remark(session.shell, `Winner${step ? ` of the step ${printable(step)}` : ''}: ${printable(variant)}`)
       for (const warning of campaign.warnings) remark(session.shell, warning)

@@ -37,7 +37,7 @@ export function declare(command: Command, shell: Shell): void {
     columns: [
       ['trigger', (one) => one.trigger_id],
       ['campaign', (one) => one.campaign_id],
-      ['state', ({ state }) => state],
+      ['state', (one) => (one.state === 'scheduled' ? `scheduled for ${time(one.send_at)}` : one.state)],
       ['targeted', ({ counts }) => counts.targeted],
       ['sent', ({ counts }) => counts.sent],
       ['failed', ({ counts }) => counts.failed],

@@ -33,7 +33,7 @@ export async function askApple(
     gateway: 'apns',
     environment,
     app,
-    // Nothing but a gate is named after it: too many requests for one channel do not hold up another.
+    // The sender slows down per token. The id of the channel keeps a busy channel from slowing down the others.
     token: id,
     registeredAt: new Date(0),
     content,

@@ -43,7 +43,7 @@ export const shownChannel = (row: ChannelRow) => ({
   push_environment: row.environment,
   storage: row.stored ? 'most_recent' : 'none',
   status: row.state,
-  // A reason is kept while Apple is asked again.
+  // The reason of the last attempt stays until the next attempt ends.
   failure_reason: row.reason === null ? '' : `[${row.reason}] ${row.reason_message ?? ''}`.trim(),
   content_state: row.content_state,
   created_at: row.created_at,

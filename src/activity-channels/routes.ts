@@ -14,7 +14,7 @@ import { ChannelAnswer, ChannelWithChange, CreateBody } from './schemas.ts'
 
 const path = '/live-activity-channels'
 const params = { channel_id: 'The id of the channel in this service.' }
-/** More than content of 16 KiB with everything around it. */
+/** Leaves room for a `content_state` of 16 KiB with its escapes and the other fields. */
 const maxBody = 64 * 1024
 
 /** Contract B.4: broadcast channels of Live Activities. */

@@ -9,7 +9,7 @@ export interface Goal {
   conversion: { event: string; within: string; value_property?: string }
 }
 
-/** An event that may be a success of a campaign. */
+/** An event that counts as a conversion if its user has received a message in time. */
 export interface Candidate {
   /** The place in the list that was given. */
   n: number

@@ -21,7 +21,7 @@ export function propertiesIn(data: Data): string {
     : ''
 }
 
-/** The time of a request, if it is not done at once. */
+/** The `sendAt` of a request in words; empty for one that is done at once. */
 export const timeIn = ({ sendAt }: Data): string => (typeof sendAt === 'string' ? ` at ${quoted(sendAt)}` : '')
 
 export function targetIn(data: Data): string {

@@ -119,7 +119,7 @@ export function createInbox({
 
   return {
     writer,
-    /** Newest first, each with its number for the next page. A push that a caller was told to be sent is among them. */
+    /** Newest first, each with its number for the next page. Includes every push whose result a caller has received. */
     async list(projectId: ProjectId, before: string | null, deviceId: string | null, limit: number) {
       if (before === null) await Promise.all([...(writers.get(projectId) ?? [])].map((writeNow) => writeNow()))
       const rows = await store.newestItems(pool, projectId, { before, deviceId, limit })

@@ -109,7 +109,7 @@ export async function draftMessages({
 
 type Written = Said & { user_id: string | null }
 
-/** The users of messages and of the holdout, each once: with what the first of the devices is told. */
+/** Each user with a message or in the holdout, once, with the variant, language and step of the user's first device. */
 export function usersOf(written: Written[], skips: Skip[]): Map<string, Said> {
   const users = new Map<string, Said>()
   for (const row of written) if (row.user_id !== null && !users.has(row.user_id)) users.set(row.user_id, row)

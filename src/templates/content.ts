@@ -58,10 +58,14 @@ export function contentOf(source: Source, text: string | undefined): Pick<Source
   if (text === undefined) return source
   const [place = '', tag] = text.split(' ')
   const { translations, ...message } = source.messages?.[Number(place)] ?? {}
-  const { actions: titles = {}, ...texts } = (tag !== undefined && translations?.[tag]) || {}
-  const actions = message.actions?.map((action) => ({ ...action, title: titles[action.id] ?? action.title }))
+  const { actions: titles, ...texts } = (tag !== undefined && translations?.[tag]) || {}
+  const actions = message.actions?.map((action) => ({ ...action, title: titleIn(titles, action.id) ?? action.title }))
   return { message: { ...message, ...texts, ...(actions && { actions }) } }
 }
+
+/** The translated text of a button. A button may be called constructor, which every object inherits. */
+export const titleIn = (titles: Readonly<Record<string, string>> | undefined, id: string): string | undefined =>
+  titles && Object.hasOwn(titles, id) ? titles[id] : undefined
 
 /** Every template of a source. */
 export function* sourcesOf({ message, live_activity, messages = [] }: Source): Generator<string> {

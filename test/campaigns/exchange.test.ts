@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parseCampaign } from '../../src/campaigns/definition/definition.ts'
+import { translationWarnings } from '../../src/campaigns/definition/text-warnings.ts'
 import { csvOf, unitsOfCsv } from '../../src/campaigns/texts/exchange/csv.ts'
 import { languagesOf, unitsOf, withTranslations } from '../../src/campaigns/texts/exchange/units.ts'
 import { unitsOfXliff, xliffOf } from '../../src/campaigns/texts/exchange/xliff.ts'
 import { parseXml } from '../../src/campaigns/texts/exchange/xml.ts'
 import { Refusal } from '../../src/platform/errors.ts'
+import { contentOf } from '../../src/templates/content.ts'
 
 const odd = '=1+2, "quoted"; <b>&amp;</b>\nline two\t{{ user.name }} ü 👋 '
 const campaign = parseCampaign({
@@ -98,6 +100,42 @@ describe('the texts of a campaign', () => {
   })
 })
 
+it('a button may be called constructor, with a translation and without one', () => {
+  const actions = ['constructor', '__proto__'].map((id) => ({ id, title: id }))
+  const given = {
+    name: 'Buttons',
+    message: { title: 'a', language: 'en', actions, translations: { de: { title: 'b' } } }
+  }
+  const parsed = parseCampaign({ campaign_id: 'c', ...given })
+  assert.deepEqual(
+    translationWarnings(parsed, () => []),
+    []
+  )
+  const all = unitsOf(parsed)
+  assert.deepEqual(
+    all.map(({ targets }) => targets.get('de')),
+    ['b', undefined, undefined]
+  )
+  const returned = all.map(({ id, source }) => ({ id, source, targets: new Map([['de', `${source} de`]]) }))
+  const { campaign: changed, changed: count } = withTranslations(parsed, returned)
+  assert.equal(count, 3)
+  assert.deepEqual(
+    unitsOf(changed).map(({ targets }) => targets.get('de')),
+    ['a de', 'constructor de', '__proto__ de']
+  )
+  const { message } = contentOf({ name: 'c', messages: [parsed.message!] }, '0 de')
+  assert.deepEqual(message?.actions, actions)
+})
+
+it('a file that has a text twice is refused, and costs no more than its first line', () => {
+  const letters = 'abcdefghij'.split('')
+  const targets = new Map(letters.flatMap((one) => letters.map((other) => [`en-${one}${other}`, 'x'])))
+  const returned = Array.from({ length: 10_000 }, () => ({ id: 'message.title', source: 'a', targets }))
+  const parsed = parseCampaign({ campaign_id: 'c', name: 'C', message: { title: 'a' } })
+  assert.throws(() => withTranslations(parsed, returned), refused('invalid_parameter'))
+  assert.ok(withTranslations(parsed, returned.slice(0, 1)).changed > 90)
+})
+
 describe('a file that is not one', () => {
   const xliff = (inside: string) =>
     `<xliff version="1.2"><file original="c" target-language="de">${inside}</file></xliff>`
@@ -105,6 +143,7 @@ describe('a file that is not one', () => {
   const files: [string, () => unknown][] = [
     ['with a document type', () => parseXml('<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>')],
     ['with an entity of its own', () => parseXml('<x>&a;</x>')],
+    ['with an entity that every object inherits', () => parseXml('<x>&toString;</x>')],
     ['with a character that XML forbids', () => parseXml('<x>&#xD800;</x>')],
     ['without an end', () => parseXml('<x><y></y>')],
     ['with crossed elements', () => parseXml('<x><y></x></y>')],

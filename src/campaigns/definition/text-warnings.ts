@@ -1,3 +1,4 @@
+import { titleIn } from '../../templates/templates.ts'
 import { everyMessage } from './messages.ts'
 import type { CampaignFields, Message } from './schema.ts'
 
@@ -6,7 +7,7 @@ const fields = ['title', 'body', 'image_url', 'landing_url'] as const
 /** The texts of a message, each beside its translation. */
 const pairsIn = (message: Message, translation: NonNullable<Message['translations']>[string]) => [
   ...fields.map((field) => [field, message[field], translation[field]] as const),
-  ...(message.actions ?? []).map(({ id, title }) => [`actions.${id}`, title, translation.actions?.[id]] as const)
+  ...(message.actions ?? []).map(({ id, title }) => [`actions.${id}`, title, titleIn(translation.actions, id)] as const)
 ]
 
 /**

@@ -96,8 +96,8 @@ export function segmentRoutes(manage: Routes<ManageCaller, ManageAccess>, segmen
       refusals
     },
     async ({ caller, params: { segment_id }, query: { limit = defaultLimit, cursor } }) => {
-      const { id } = await saving.get(caller.project!.id, segment_id)
       const before = cursor === undefined ? null : dayOf(decodeCursor(cursor, 1)[0]!)
+      const { id } = await saving.get(caller.project!.id, segment_id)
       const rows = await sizes.list(caller.project!.id, id, before, limit + 1)
       return page(
         rows,

@@ -110,8 +110,14 @@ function tagOf(text: string): string {
 }
 
 function textOf(body: unknown): string {
+  const text = decoded(body as Buffer)
+  if (text.includes('\0')) throw unreadable('it holds NUL')
+  return text
+}
+
+function decoded(body: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body as Buffer)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
   } catch {
     throw unreadable('it is not UTF-8')
   }

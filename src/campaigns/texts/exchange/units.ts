@@ -1,4 +1,5 @@
 import { type Detail, Refusal } from '../../../platform/errors.ts'
+import { titleIn } from '../../../templates/templates.ts'
 import { type Campaign, everyMessage, type Message } from '../../definition/definition.ts'
 import { canonicalTag } from '../language.ts'
 
@@ -23,7 +24,7 @@ const fieldsOf = (message: Message): Field[] => [
   ...(message.actions ?? []).map(({ id, title }) => ({
     name: `actions.${id}`,
     source: title,
-    read: ({ actions }: Translation) => actions?.[id],
+    read: ({ actions }: Translation) => titleIn(actions, id),
     changed: (translation: Translation | undefined, text: string) => ({
       ...translation,
       actions: { ...translation?.actions, [id]: text }
@@ -91,33 +92,56 @@ const comparable = (text: string) =>
 export function withTranslations(campaign: Campaign, returned: readonly Returned[]) {
   const result = structuredClone(campaign)
   const places = new Map(placesOf(result).map((place) => [place.unit.id, place]))
+  const set = createSetter()
   const [problems, stale]: [Detail[], Detail[]] = [[], []]
   let changed = 0
+  const seen = new Set<string>()
   for (const { id, source, targets } of returned) {
     const place = places.get(id)
-    if (!place) problems.push({ path: id, message: 'is not a text of this campaign' })
+    const key = [id, ...targets.keys()].join()
+    if (seen.has(key)) problems.push({ path: id, message: 'is in the file twice' })
+    else if (!place) problems.push({ path: id, message: 'is not a text of this campaign' })
     else if (comparable(source) !== comparable(place.unit.source))
       stale.push({ path: id, message: 'was changed since these texts were exported' })
     else for (const [tag, text] of targets) if (text !== '' && set(place, tag, text, problems)) changed += 1
+    seen.add(key)
   }
   if (problems.length > 0) throw refuse('invalid_parameter', problems)
   if (stale.length > 0) throw refuse('conflict', stale)
   return { campaign: result, changed }
 }
 
-/** Returns whether the translation is new. */
-function set({ unit, message, field }: Place, tag: string, text: string, problems: Detail[]): boolean {
-  const wanted = canonicalTag(tag)
-  if (wanted === undefined || (unit.language !== null && canonicalTag(unit.language) === wanted)) {
-    problems.push({ path: `${unit.id} ${tag}`, message: 'must be in a language other than the default one' })
-    return false
+/** Reads each tag once: a campaign has thousands of texts in a hundred languages. */
+function createSetter() {
+  const canonical = new Map<string, string | undefined>()
+  const read = (tag: string) => {
+    if (!canonical.has(tag)) canonical.set(tag, canonicalTag(tag))
+    return canonical.get(tag)
   }
-  message.translations ??= {}
-  const known = Object.keys(message.translations).find((one) => canonicalTag(one) === wanted) ?? wanted
-  const before = field.read(message.translations[known] ?? {})
-  if (before !== undefined && comparable(before) === comparable(text)) return false
-  message.translations[known] = field.changed(message.translations[known], text)
-  return true
+  /** The translations of each message as they are spelt there, by their canonical tags. */
+  const spelt = new Map<Message, Map<string | undefined, string>>()
+  const tagsOf = (message: Message) => {
+    const tags = spelt.get(message) ?? new Map(Object.keys(message.translations ?? {}).map((tag) => [read(tag), tag]))
+    spelt.set(message, tags)
+    return tags
+  }
+
+  /** Returns whether the translation is new. */
+  return ({ unit, message, field }: Place, tag: string, text: string, problems: Detail[]): boolean => {
+    const wanted = read(tag)
+    if (wanted === undefined || (unit.language !== null && read(unit.language) === wanted)) {
+      problems.push({ path: `${unit.id} ${tag}`, message: 'must be in a language other than the default one' })
+      return false
+    }
+    const tags = tagsOf(message)
+    const known = tags.get(wanted) ?? wanted
+    tags.set(wanted, known)
+    message.translations ??= {}
+    const before = field.read(message.translations[known] ?? {})
+    if (before !== undefined && comparable(before) === comparable(text)) return false
+    message.translations[known] = field.changed(message.translations[known], text)
+    return true
+  }
 }
 
 const most = 50

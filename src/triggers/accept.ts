@@ -164,7 +164,10 @@ async function refusalOf(db: Db, projectId: ProjectId, trigger: NewTrigger): Pro
 /** Why a campaign of this type and status cannot be triggered. Undefined facts: there is no such campaign. */
 export function whyRefused(facts: Pick<Campaign, 'type' | 'status'> | undefined): Refusal {
   if (!facts) return new Refusal('campaign_not_found', 'There is no campaign of this id.')
-  if (facts.type !== 'api_triggered')
-    return new Refusal('campaign_not_api_triggered', `The campaign is ${facts.type}, not api_triggered.`)
+  if (facts.type !== 'api_triggered') {
+    const starter = facts.type === 'scheduled' ? 'schedule' : 'event'
+    const text = `The campaign is ${facts.type}, not api_triggered: only its ${starter} starts it.`
+    return new Refusal('campaign_not_api_triggered', text)
+  }
   return new Refusal('campaign_not_active', `The campaign is ${facts.status}, not active.`)
 }

@@ -95,7 +95,7 @@ describe('a question about a broadcast', () => {
     for (const [campaign, cause] of [
       ['missing', /no campaign of this id/],
       ['paused', /is paused, not active/],
-      ['nightly', /is scheduled, not api_triggered/]
+      ['nightly', /is scheduled, not api_triggered: only its schedule starts it/]
     ] as const) {
       const task = await agent.send(`Trigger campaign ${campaign} for all users`)
       assert.equal(task.status.state, 'rejected', said(task))

@@ -9,7 +9,7 @@ const leewayMs = 30_000
 const longest = 8_192
 
 const invalid = (message: string) =>
-  new Refusal('invalid_user_token', 'Invalid user token', [{ path: userTokenHeader, message }])
+  new Refusal('invalid_user_token', `Invalid user token: it ${message}`, [{ path: userTokenHeader, message }])
 
 /**
  * Reads a JSON Web Token that the backend of a project signed with HS256, and returns its `sub`. Nothing in the token is

@@ -142,6 +142,7 @@ describe('identity verification', () => {
     }
     for (const [what, text] of Object.entries(bad))
       assert.deepEqual(outcome(await login(project, text)), [401, 'invalid_user_token'], what)
+    assert.equal((await login(project, bad.expired!)).text, 'Invalid user token: it has expired')
     assert.equal((await login(project, token(secret, { exp: inSeconds(-5) }))).status, 200, 'clocks differ a little')
   })
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Pool } from '../platform/db/db.ts'
 import { parseDuration } from '../platform/duration.ts'
 import { instantText } from '../platform/time.ts'
@@ -109,8 +110,10 @@ function instantMs(value: unknown): number | undefined {
   return Date.parse(text) + Number(micros) / 1000
 }
 
-/** A pattern that takes longer for a batch of events was made to be slow. */
+/** Texts and patterns that take longer together are divided, because one of them may have been made to be slow. */
 const patternMs = 1_000
+/** Enough to find one slow text among a thousand others. */
+const mostTimeouts = 12
 
 interface Pair {
   text: string
@@ -136,22 +139,39 @@ const maxKnown = 20_000
  */
 export function createPatternMatcher(pool: Pool) {
   const known = new Map<string, boolean>()
-  const keyOf = ({ text, pattern }: Pair) => JSON.stringify([text, pattern])
+  // Texts of events may be long, and many are remembered.
+  const keyOf = ({ text, pattern }: Pair) => hash('sha256', JSON.stringify([text, pattern]), 'base64')
+
+  /** Those of the pairs that match; undefined if it takes too long. */
+  const tried = (pairs: Pair[]): Promise<Pair[] | undefined> =>
+    pool
+      .transaction(async (tx) => {
+        await limitStatementTime(tx, patternMs)
+        const matching = await matchTexts(tx, pairs)
+        return pairs.filter((_, index) => matching.has(index))
+      })
+      .catch((error: unknown) => {
+        if (!isTimeout(error)) throw error
+        return undefined
+      })
+
   return {
     unknown: (pairs: Pair[]): Pair[] => pairs.filter((pair) => !known.has(keyOf(pair))),
-    /** A pattern that takes too long matches nothing. */
+    /** What takes too long matches nothing; what came with it is tried again without it. */
     async learn(pairs: Pair[]): Promise<void> {
-      const matching = await pool
-        .transaction(async (tx) => {
-          await limitStatementTime(tx, patternMs)
-          return matchTexts(tx, pairs)
-        })
-        .catch((error: unknown) => {
-          if (isTimeout(error)) return new Set<number>()
-          throw error
-        })
+      const matching: Pair[] = []
+      const parts = [pairs.toSorted((one, other) => (one.pattern < other.pattern ? -1 : 1))]
+      for (let left = mostTimeouts; parts.length > 0 && left > 0; ) {
+        const part = parts.shift()!
+        const found = await tried(part)
+        if (found) matching.push(...found)
+        else left -= 1
+        const half = Math.ceil(part.length / 2)
+        if (!found && part.length > 1) parts.push(part.slice(0, half), part.slice(half))
+      }
       if (known.size > maxKnown) known.clear()
-      for (const [index, pair] of pairs.entries()) known.set(keyOf(pair), matching.has(index))
+      for (const pair of pairs) known.set(keyOf(pair), false)
+      for (const pair of matching) known.set(keyOf(pair), true)
     },
     matches: ((text, pattern) => known.get(keyOf({ text, pattern })) ?? false) satisfies Patterns
   }

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { decodeCursor, defaultLimit, encodeCursor, PageQuery, page, pageOf, timeOf } from '../platform/http/paging.ts'
-import { type Routes, smallForm } from '../platform/http/routes.ts'
+import type { Routes } from '../platform/http/routes.ts'
 import type { Identity, ManageAccess, ManageCaller, Projects } from '../projects/projects.ts'
 import { overlapOf } from './key-routes.ts'
 import { checkRules } from './project-rules.ts'
@@ -58,7 +58,6 @@ export function projectRoutes(
       access: 'admin',
       body: ChangeProject,
       answer: ProjectAnswer,
-      maxBody: smallForm,
       refusals: ['invalid_parameter', 'conflict'],
       example: { message_limits: [{ count: 3, within: '24h' }], quiet_hours: { from: '22:00', to: '08:00' } }
     },

@@ -123,7 +123,8 @@ async function moveOn(
   now: Date
 ): Promise<void> {
   const next = plan.steps[step + 1]
-  const goesOn = ({ user_id }: store.Journey) => next !== undefined && !plan.heldOut(user_id)
+  // Decided once, at the first step: a user who logs in meanwhile has another id, and received that step already.
+  const goesOn = ({ user_id }: store.Journey) => next !== undefined && !(step === 0 && plan.heldOut(user_id))
   const ids = (some: store.Journey[]) => some.map(({ id }) => id)
   const going = members.filter(goesOn)
   const done = members.filter((one) => !goesOn(one))

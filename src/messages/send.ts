@@ -5,7 +5,7 @@ import type { Presence } from '../platform/db/presence.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
 import { type Claim, claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency/idempotency.ts'
-import { idAt, newId, type ProjectId } from '../platform/ids.ts'
+import { idAt, newId, type ProjectId, timeOfId } from '../platform/ids.ts'
 import { steadyMs } from '../platform/time.ts'
 import type { Dispatcher } from './dispatch/dispatch.ts'
 import { messageMonths, scheduleRetry } from './jobs.ts'
@@ -115,9 +115,9 @@ function headingOf(
   return { messageId: idAt(sendAt.getTime()), priority, notAfter: sendAt.getTime() + life, dueAt: sendAt }
 }
 
-/** Whether the message waits for its time. The retry job sends it then. */
-const isLater = ({ owner, due_at }: MessageRow): boolean =>
-  owner === null && due_at !== null && due_at.getTime() > Date.now()
+/** Whether the message waits for its send_at, with which its id begins, and not for a retry. The retry job sends it then. */
+const isLater = ({ owner, due_at, message_id }: MessageRow, now = Date.now()): boolean =>
+  owner === null && due_at !== null && due_at.getTime() > now && timeOfId(message_id) > now
 
 interface Request {
   projectId: ProjectId

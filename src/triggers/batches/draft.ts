@@ -23,7 +23,13 @@ export interface Drafts {
 }
 
 export interface DraftRequest {
-  trigger: { id: string; campaign_id: string; properties: Record<string, unknown>; step?: string | null }
+  trigger: {
+    id: string
+    campaign_id: string
+    properties: Record<string, unknown>
+    step?: string | null
+    origin?: string
+  }
   ready: Ready
   recipients: RecipientWithChoices[]
   endpoints: Endpoints
@@ -79,7 +85,8 @@ export async function draftMessages({
     language: said.language ?? null
   })
   const skips = skipped.map(({ recipient, reason }) => skipOf(recipient, reason))
-  const { heldOut } = ready
+  // Decided once, before a first step (contract B.2).
+  const heldOut = trigger.origin === 'step' ? undefined : ready.heldOut
   const reached = heldOut ? eligible.filter(({ recipient }) => !heldOut(recipient.user_id)) : eligible
   if (heldOut)
     for (const { recipient } of eligible) if (heldOut(recipient.user_id)) skips.push(skipOf(recipient, holdout))

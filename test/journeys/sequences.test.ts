@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ended, everyone, givenCampaign, givenMany, readTrigger, triggered, users } from '../support/campaigns.ts'
-import { asApp, link } from '../support/devices.ts'
+import { asApp, link, put } from '../support/devices.ts'
 import type { Json } from '../support/http.ts'
 import { givenUser } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
@@ -160,6 +160,22 @@ describe('a campaign with steps', () => {
       assert.deepEqual((await readTrigger(other, found!.trigger_id)).skipped, { holdout: 1 })
     })
     assert.deepEqual([titles('event-b'), await journeys(other)], [[], []])
+  })
+
+  it('goes on for all who got its first step, whatever id a login gives them: the holdout is decided once', async () => {
+    const project = await given({ type: 'event_triggered', event_trigger: { event: 'joined' }, holdout: 50 })
+    const names = Array.from({ length: 24 }, (_, index) => `anon-${index}`)
+    for (const id of names) await put(project, { id, platform: 'IOS', push_token: id, push_token_type: 'APNS' })
+    const events = names.map((device_id) => ({ device_id, name: 'joined' }))
+    assert.equal((await asApp(project, 'POST', '/events', { events })).status, 200)
+    await eventually(async () => {
+      const [found] = await triggersOf(project)
+      assert.equal(found!.counts.sent + found!.counts.skipped, names.length)
+    })
+    const entered = names.filter((name) => titles(name).length === 1)
+    for (const name of entered) assert.equal((await link(project, name, `user-${name}`)).status, 200)
+    await due(project)
+    await eventually(async () => assert.ok(entered.every((name) => titles(name).length === 2)))
   })
 
   it('is entered again by an event that follows its exit event, in one upload too', async () => {

@@ -65,20 +65,20 @@ export interface Scene {
   open(service: { url: string; adminToken?: string }, path: string, token?: string | null): Promise<Page>
   /** Takes a screenshot for the docs, in the desktop look only. */
   picture(page: Page, name: string): Promise<void>
-  /** Checks accessibility and width of an intermediate state. The last state is always checked. */
+  /** Checks accessibility and width of a state that console-pages does not see, such as a dialog. */
   look(page: Page, where: string): Promise<void>
   /** Drops the errors recorded so far. */
   forgive(): void
 }
 
 /** Pictures for the docs are taken in one look, so all stories run in both where they are wanted. */
-const both = Boolean(process.env.TIDINGS_LONG ?? process.env.TIDINGS_SCREENSHOTS)
+export const both = Boolean(process.env.TIDINGS_LONG ?? process.env.TIDINGS_SCREENSHOTS)
 let told = 0
 
 /**
- * A test of a whole task. At its end every page it opened must fit its screen, be accessible, and have logged no error
- * except those that match `expected`. It runs in one look, because a task rarely depends on it, and each takes ten
- * seconds; with TIDINGS_LONG in both.
+ * A test of a whole task. At its end every page it opened must fit its screen and have logged no error except those that
+ * match `expected`. It runs in one look, because a task rarely depends on it, and each takes ten seconds. With
+ * TIDINGS_LONG it runs in both, and the last state of each page must be accessible; console-pages checks every page.
  */
 export function story(name: string, tell: (scene: Scene) => Promise<void>, expected?: RegExp): void {
   const turn = told++ % looks.length
@@ -108,7 +108,7 @@ export function story(name: string, tell: (scene: Scene) => Promise<void>, expec
       }
       await tell(scene)
       for (const { page, complaints } of opened) {
-        await scene.look(page, 'the end')
+        await (both ? scene.look(page, 'the end') : assertFits(page, `the end, ${look}`))
         assert.deepEqual(
           complaints.filter((text) => !expected?.test(text)),
           []

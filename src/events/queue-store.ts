@@ -11,7 +11,7 @@ const fill = statement(
     cross join unnest($2::uuid[], $3::timestamptz[], $4::uuid[]) as q(id, event_at, event_id)`
 )
 // Locked until the end of the transaction: a worker that took over the job of a slow one waits here and then finds the
-// rows deleted. The event is found by time and id, whoever its user is by now.
+// rows deleted. The event is found by time and id, because its user may be another by now.
 const claim = statement(
   'event_queue.claim',
   `select q.id as place, q.event_at, q.event_id, e.id, e.user_id, e.at, e.device_id, e.name, e.message_id, e.properties

@@ -19,8 +19,9 @@ const limits = {
 }
 const retention = { events_days: Days, messages_days: Days }
 
+// Not by anyOf: its refusals would list the faults of both sides.
 const orNull = <Schema extends TSchema>(schema: Schema, description: string) =>
-  Type.Unsafe<Static<Schema> | null>({ anyOf: [schema, { type: 'null' }], description })
+  Type.Unsafe<Static<Schema> | null>({ ...schema, type: [schema.type, 'null'], description })
 
 /** Null removes the project's own value: the plan and the defaults apply again. */
 const orDefault = ({ description = '', ...schema }: TInteger) =>

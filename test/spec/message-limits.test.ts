@@ -85,6 +85,8 @@ describe('limits over all campaigns', () => {
       { identity_verification: 'yes' }
     ])
       assert.equal((await change(project, json)).status, 400, JSON.stringify(json))
+    const { details } = (await change(project, { message_limits: [{ count: 0, within: '1h' }] })).json
+    assert.deepEqual(details, [{ path: 'message_limits[0].count', message: 'must be at least 1' }])
     const { message_limits, quiet_hours } = (await service.manage('GET', `/projects/${project.id}`)).json
     assert.deepEqual([message_limits, quiet_hours], [[], null])
   })

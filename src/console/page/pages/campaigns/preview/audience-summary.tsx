@@ -3,7 +3,7 @@ import type { Preview } from '../../../../../wire.ts'
 import { plural } from '../../../parts/texts.tsx'
 
 const reasons = new Map([
-  ['missing_trigger_property', 'The audience uses a trigger property that has no value, so it matches nobody.']
+  ['missing_trigger_property', 'The audience uses a trigger property that has no value, so it matches no user.']
 ])
 
 /** Why someone is left out. Reasons without an entry are shown as they are. */

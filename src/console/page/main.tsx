@@ -5,6 +5,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ApiError } from './api/errors.ts'
+import { Toasts } from './parts/toasts.tsx'
 import { router } from './router.tsx'
 import { SignedIn } from './shell/sign-in.tsx'
 import { readable, theme } from './theme.ts'
@@ -28,6 +29,7 @@ createRoot(document.getElementById('root')!).render(
         <SignedIn>
           <RouterProvider router={router} />
         </SignedIn>
+        <Toasts />
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>

@@ -1,12 +1,16 @@
-import { Alert, Button, Center, Loader, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Center, Skeleton, Stack, Text, Title } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/errors.ts'
 
-export const Loading = ({ label = 'Loading' }: { label?: string }) => (
-  <Center p="xl">
-    <Loader role="progressbar" aria-label={label} />
-  </Center>
+/** Grey lines where a text will stand, so that the page does not jump when it arrives. */
+export const Loading = ({ label = 'Loading', lines = 4 }: { label?: string; lines?: number }) => (
+  <Stack role="progressbar" aria-label={label} gap="sm" py="sm">
+    {Array.from({ length: lines }, (_, line) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike.
+      <Skeleton key={line} height={16} width={line === lines - 1 ? '60%' : '100%'} />
+    ))}
+  </Stack>
 )
 
 export function ErrorAlert({ error, retry }: { error: Error; retry?: () => unknown }) {
@@ -40,7 +44,7 @@ export const EmptyState = ({ title, children }: { title: string; children?: Reac
   </Center>
 )
 
-/** The data of a query; its error or a spinner while there is none. */
+/** The data of a query; its error, or grey lines while there is none. */
 export function Loaded<Data>({
   query,
   children

@@ -1,18 +1,69 @@
-import { ActionIcon, Box, Code, type CodeProps, CopyButton, Tooltip } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { ActionIcon, Anchor, Box, Code, type CodeProps, CopyButton, Tooltip } from '@mantine/core'
+import { type ReactNode, useEffect, useState } from 'react'
 import { CheckIcon, CopyIcon } from './icons.tsx'
 
-const short = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const complete = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' })
 
-/** A time in the viewer's time zone. The tooltip has the exact instant. */
-export const When = ({ at }: { at: string | null | undefined }) =>
-  at ? (
-    <time dateTime={at} title={at} style={{ whiteSpace: 'nowrap' }}>
-      {short.format(new Date(at))}
+/** `3 min ago`, `in 2 hr`; a date for what is more than a day away. */
+export function timeText(at: Date, now = new Date()): string {
+  const seconds = Math.round((at.getTime() - now.getTime()) / 1000)
+  const size = Math.abs(seconds)
+  if (size < 45) return relative.format(0, 'second')
+  if (size < 3_600) return relative.format(Math.round(seconds / 60), 'minute')
+  if (size < 86_400) return relative.format(Math.round(seconds / 3_600), 'hour')
+  return exact.format(at)
+}
+
+/** Renders again every half minute, so that relative times stay true. */
+function useClock(): Date {
+  const [now, setNow] = useState(() => new Date())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(new Date()), 30_000)
+    return () => clearInterval(timer)
+  }, [])
+  return now
+}
+
+/** A time as a distance from now. The tooltip has the exact time in the viewer's time zone, and the instant. */
+export function When({ at }: { at: string | null | undefined }) {
+  const now = useClock()
+  if (!at) return <span>–</span>
+  const date = new Date(at)
+  return (
+    <time dateTime={at} title={`${complete.format(date)} · ${at}`} style={{ whiteSpace: 'nowrap' }}>
+      {timeText(date, now > date ? now : new Date())}
     </time>
-  ) : (
-    <span>–</span>
   )
+}
+
+/** An id or a text of any length and script on one line: its end is cut off, and the tooltip has all of it. */
+export const Clip = ({ children, width = 260 }: { children: string; width?: number | string }) => (
+  <Box
+    component="span"
+    dir="auto"
+    title={children}
+    maw={width}
+    style={{
+      display: 'inline-block',
+      overflow: 'hidden',
+      textOverflow: 'ellipsis',
+      whiteSpace: 'nowrap',
+      verticalAlign: 'bottom',
+      unicodeBidi: 'isolate'
+    }}
+  >
+    {children}
+  </Box>
+)
+
+/** A page of the docs, which the service itself serves: `guides/webhooks#retries`. */
+export const DocsLink = ({ to, children = 'Docs' }: { to: string; children?: ReactNode }) => (
+  <Anchor href={`/docs/${to}`} target="_blank" rel="noreferrer" size="sm">
+    {children}
+  </Anchor>
+)
 
 /** `1 user`, `2 users`. */
 export const plural = (count: number, one: string, more = `${one}s`) =>

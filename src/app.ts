@@ -13,6 +13,7 @@ import { createListener } from './platform/db/listen.ts'
 import { migrate } from './platform/db/migrate.ts'
 import type { Database } from './platform/db/open.ts'
 import { makePartitions } from './platform/db/partitions.ts'
+import { docsSite } from './platform/docs/docs-site.ts'
 import { docsRoutes } from './platform/http/openapi/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
 import { checkAddress, createHttp, type Http } from './platform/http/server.ts'
@@ -228,6 +229,7 @@ function openHttp(
   const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
   healthRoutes(open, { pool, metrics, stopping, warning: nodes.warning, metricsToken: config.METRICS_TOKEN })
   docsRoutes(open, http.documented)
+  docsSite(open)
   if (role === 'worker') return http
   sdkRoutes(open)
   consoleRoutes(open, state, { pool, credentials, secure: config.PUBLIC_URL?.startsWith('https:') === true })

@@ -1,5 +1,5 @@
 import { Group, NumberInput, Switch, Text, TextInput } from '@mantine/core'
-import { QuietHoursFields, usualQuietHours } from '../../parts/quiet-hours-fields.tsx'
+import { QuietHoursFields, usualQuietHours } from '../../parts/forms/quiet-hours-fields.tsx'
 import { useEditor } from './editor-form.ts'
 
 /** Time to live, throttle, frequency cap and quiet hours. */

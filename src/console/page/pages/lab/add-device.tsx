@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { project } from '../../api/client.ts'
 import { fieldError, fieldOrFormError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
-import { useApiForm } from '../../parts/api-form.ts'
+import { useApiForm } from '../../parts/forms/api-form.ts'
 import type { Platform } from '../../parts/phone.tsx'
 
 export const platformNames: Record<Platform, string> = { IOS: 'iPhone', ANDROID: 'Android phone', WEB: 'Browser' }

@@ -3,7 +3,7 @@ import type { ActivityChannel, DeliveryResults, Page } from '../../../../wire.ts
 import { project } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
-import { useApiForm } from '../../parts/api-form.ts'
+import { useApiForm } from '../../parts/forms/api-form.ts'
 
 /** The type that simulated iPhones can start. */
 const attributesType = 'DeliveryActivityAttributes'

@@ -2,7 +2,7 @@ import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/co
 import { fieldError } from '../../api/errors.ts'
 import { type Push, sendPush } from '../../api/send-push.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
-import { useApiForm } from '../../parts/api-form.ts'
+import { useApiForm } from '../../parts/forms/api-form.ts'
 
 const item = 'push_notifications[0]'
 

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { GatewayCredential } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useProject, useProjectId } from '../../api/session.ts'
-import type { Form } from '../../parts/api-form.ts'
+import type { Form } from '../../parts/forms/api-form.ts'
 import { Loaded } from '../../parts/states.tsx'
 import { GatewaySection } from './gateway-section.tsx'
 

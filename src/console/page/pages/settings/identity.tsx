@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { IdentitySecret, Project } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useProject } from '../../api/session.ts'
-import { CreateSecret } from '../../parts/create-secret.tsx'
+import { CreateSecret } from '../../parts/forms/create-secret.tsx'
 import { ErrorAlert } from '../../parts/states.tsx'
 import { overlaps } from './key-forms.tsx'
 

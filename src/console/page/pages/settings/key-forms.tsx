@@ -2,7 +2,7 @@ import { Select, Text, TextInput } from '@mantine/core'
 import type { CreatedKey, Key, RotatedKey } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useProjectId } from '../../api/session.ts'
-import { CreateSecret } from '../../parts/create-secret.tsx'
+import { CreateSecret } from '../../parts/forms/create-secret.tsx'
 
 export function CreateKey({ done }: { done: () => unknown }) {
   const projectId = useProjectId()

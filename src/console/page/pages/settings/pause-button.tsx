@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { project } from '../../api/client.ts'
 import { useHasRole, useProject } from '../../api/session.ts'
-import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { ConfirmButton } from '../../parts/forms/confirm-button.tsx'
 
 /** Stops everything that agents and others send; shown wherever agents are. */
 export function PauseAgents() {

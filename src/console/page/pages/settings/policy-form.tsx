@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Key, Policy } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useProjectId } from '../../api/session.ts'
-import { type Form, useApiForm } from '../../parts/api-form.ts'
+import { type Form, useApiForm } from '../../parts/forms/api-form.ts'
 import { ErrorAlert } from '../../parts/states.tsx'
 
 /** The fields as inputs hold them: an empty one sets no limit. */

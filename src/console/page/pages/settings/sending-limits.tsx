@@ -5,9 +5,9 @@ import { project } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { useHasRole, useProject } from '../../api/session.ts'
 import { useTopics } from '../../api/topics.ts'
-import { type Form, useApiForm } from '../../parts/api-form.ts'
+import { type Form, useApiForm } from '../../parts/forms/api-form.ts'
+import { QuietHoursFields, usualQuietHours } from '../../parts/forms/quiet-hours-fields.tsx'
 import { RemoveIcon } from '../../parts/icons.tsx'
-import { QuietHoursFields, usualQuietHours } from '../../parts/quiet-hours-fields.tsx'
 import { ErrorAlert, Loading } from '../../parts/states.tsx'
 
 type Values = Pick<Project, 'message_limits' | 'quiet_hours'>

@@ -4,7 +4,7 @@ import type { Topic } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { useProjectId } from '../../api/session.ts'
-import { useApiForm } from '../../parts/api-form.ts'
+import { useApiForm } from '../../parts/forms/api-form.ts'
 import { ErrorAlert } from '../../parts/states.tsx'
 
 interface Props {

@@ -3,7 +3,7 @@ import type { Trigger } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { fieldOrFormError } from '../../api/errors.ts'
 import { useProjectId } from '../../api/session.ts'
-import { useApiForm } from '../../parts/api-form.ts'
+import { useApiForm } from '../../parts/forms/api-form.ts'
 import { instantOf, localTimeOf, localZone } from '../../parts/local-time.ts'
 
 /** Moves a trigger that waits for its time to another one. */

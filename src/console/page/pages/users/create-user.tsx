@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { project } from '../../api/client.ts'
 import { fieldOrFormError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
-import { useApiForm } from '../../parts/api-form.ts'
+import { useApiForm } from '../../parts/forms/api-form.ts'
 import { userLink } from '../../parts/links.ts'
 
 export function CreateUser() {

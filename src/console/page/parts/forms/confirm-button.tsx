@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ErrorAlert } from './states.tsx'
+import { ErrorAlert } from '../states.tsx'
 
 /** A button that asks before it acts. With `type`, the person must type that text first. */
 export function ConfirmButton({

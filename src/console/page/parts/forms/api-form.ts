@@ -1,7 +1,7 @@
 import { type FormErrors, type UseFormReturnType, useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
-import { fieldError } from '../api/errors.ts'
-import { readStored, store, useStorageKey } from './session-state.ts'
+import { fieldError } from '../../api/errors.ts'
+import { readStored, store, useStorageKey } from '../session-state.ts'
 
 export type Form<Values> = UseFormReturnType<Values>
 

@@ -1,9 +1,9 @@
 import { Alert, Button, Group, Modal, Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { ReactNode } from 'react'
+import { ErrorAlert } from '../states.tsx'
+import { CopyBlock } from '../texts.tsx'
 import { type Form, useApiForm } from './api-form.ts'
-import { ErrorAlert } from './states.tsx'
-import { CopyBlock } from './texts.tsx'
 
 interface Props<Values, Result> {
   label: string

@@ -4,7 +4,7 @@ import { project } from '../../api/client.ts'
 import { fieldError, fieldOrFormError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
 import { useApiForm } from '../../parts/forms/api-form.ts'
-import type { Platform } from '../../parts/phone.tsx'
+import type { Platform } from '../../parts/phone/phone.tsx'
 
 export const platformNames: Record<Platform, string> = { IOS: 'iPhone', ANDROID: 'Android phone', WEB: 'Browser' }
 

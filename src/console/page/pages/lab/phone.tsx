@@ -1,5 +1,5 @@
 import type { InboxItem } from '../../../../wire.ts'
-import { ActivityCard, NotificationCard, type Platform, Screen } from '../../parts/phone.tsx'
+import { ActivityCard, NotificationCard, type Platform, Screen } from '../../parts/phone/phone.tsx'
 import { activitiesOf, activityOf } from './activities.ts'
 import { isAccepted } from './inbox.ts'
 

@@ -1,6 +1,6 @@
 import { Stack, Text } from '@mantine/core'
 import type { Preview } from '../../../../../wire.ts'
-import { ActivityCard, NotificationCard, Screen } from '../../../parts/phone.tsx'
+import { ActivityCard, NotificationCard, Screen } from '../../../parts/phone/phone.tsx'
 import { languageName } from '../message/language-name.ts'
 
 export type Sample = Preview['sample'][number]

@@ -5,6 +5,7 @@ import { type Capabilities, createCapabilities, type Infrastructure, type Overri
 import { type ConsoleState, consoleRoutes } from './console/console.ts'
 import { eventMonths } from './events/events.ts'
 import { healthRoutes } from './health.ts'
+import { createChanges } from './manage/changes/changes.ts'
 import { furnishDemo } from './manage/simulated-devices.ts'
 import { messageMonths } from './messages/messages.ts'
 import type { Config } from './platform/config.ts'
@@ -221,9 +222,16 @@ function openHttp(
   { nodes, tracing, stopping }: { nodes: Nodes; tracing: Tracing; stopping: () => boolean }
 ): Http {
   const { simulators, agents, mcp, triggers, credentials } = capabilities
+  const changes = createChanges({ pool, nodes, log })
   const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
   opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
-  for (const endStreams of [simulators.endStreams, agents.endStreams, mcp.endStreams, triggers.streams.close])
+  for (const endStreams of [
+    simulators.endStreams,
+    agents.endStreams,
+    mcp.endStreams,
+    triggers.streams.close,
+    changes.close
+  ])
     opened.push(endStreams)
   tracing.requests(http.app)
   const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
@@ -233,7 +241,7 @@ function openHttp(
   if (role === 'worker') return http
   sdkRoutes(open)
   consoleRoutes(open, state, { pool, credentials, secure: config.PUBLIC_URL?.startsWith('https:') === true })
-  mountSurfaces(http, capabilities, { pool, nodes, agentOrigins: config.A2A_ORIGINS ?? [] })
+  mountSurfaces(http, capabilities, { pool, nodes, changes, agentOrigins: config.A2A_ORIGINS ?? [] })
   return http
 }
 

@@ -11,6 +11,8 @@ import { eventManagementRoutes } from './events/manage-routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { gatewayRoutes } from './gateways/gateways.ts'
 import { journeyRoutes } from './journeys/manage-routes.ts'
+import type { Changes } from './manage/changes/changes.ts'
+import { changeRoutes } from './manage/changes/routes.ts'
 import { jobRoutes } from './manage/job-routes.ts'
 import { manageRoutes } from './manage/routes.ts'
 import { simulatorRoutes } from './manage/simulator-routes.ts'
@@ -29,7 +31,6 @@ import { preferenceRoutes } from './preferences/routes.ts'
 import * as tenants from './projects/projects.ts'
 import { webPushKeyRoute } from './sdk/sdk.ts'
 import { simulatedWebPushRoutes } from './sdk/simulated-routes.ts'
-import { catalogRoutes } from './segments/catalog/routes.ts'
 import { segmentRoutes } from './segments/saved/routes.ts'
 import { statsRoutes } from './stats/routes.ts'
 import { triggerManagementRoutes } from './triggers/manage-routes.ts'
@@ -42,7 +43,12 @@ import { webhookRoutes } from './webhooks/routes.ts'
 export function mountSurfaces(
   http: Http,
   capabilities: Capabilities,
-  { pool, nodes, agentOrigins }: { pool: Pool; nodes: Nodes; agentOrigins: readonly string[] }
+  {
+    pool,
+    nodes,
+    changes,
+    agentOrigins
+  }: { pool: Pool; nodes: Nodes; changes: Changes; agentOrigins: readonly string[] }
 ): void {
   const {
     users,
@@ -135,6 +141,7 @@ export function mountSurfaces(
   mcpRoutes(mcpSurface, mcp, admission)
 
   manageRoutes(manage, { projects, identity: capabilities.identity, pool, nodes, skills: agents.skills })
+  changeRoutes(manage, changes, admission.byTokenForManagement)
   jobRoutes(manage, pool)
   userManagementRoutes(manage, users, pool)
   deviceManagementRoutes(manage, { devices, users, pool })
@@ -144,7 +151,6 @@ export function mountSurfaces(
   simulatorRoutes(manage, { simulators, devices, pool })
   topicRoutes(manage, capabilities.preferences)
   segmentRoutes(manage, capabilities.segments)
-  catalogRoutes(manage, capabilities.segments.catalog)
   campaignManagementRoutes(manage, { campaigns, pool })
   triggerManagementRoutes(manage, triggers)
   journeyRoutes(manage, { users, campaigns, pool })

@@ -6,6 +6,6 @@ export const useNodes = () =>
   useQuery({
     queryKey: ['nodes'],
     queryFn: () => manage<{ items: Node[] }>('GET', '/nodes'),
-    refetchInterval: 5_000,
+    meta: { kinds: ['nodes'] },
     retry: false
   })

@@ -1,10 +1,30 @@
 import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
-import type { Page } from '../../../wire.ts'
+import type { ChangeKind, Page } from '../../../wire.ts'
 import { type CallOptions, project } from './client.ts'
 import { useProjectId } from './session.ts'
 
-/** A list of the project, loaded page by page, newest first. */
-export function usePagedList<Item>(path: string, query: CallOptions['query'] = {}, refetchMs: number | false = false) {
+/** What the lists of the project show, by the last word of their path. */
+const kindsOf: Record<string, readonly ChangeKind[]> = {
+  'agent-tasks': ['tasks'],
+  approvals: ['approvals'],
+  audit: ['audit'],
+  campaigns: ['campaigns'],
+  devices: ['devices'],
+  events: ['events'],
+  journeys: ['events', 'triggers'],
+  keys: ['keys'],
+  members: ['members'],
+  messages: ['messages'],
+  segments: ['segments'],
+  triggers: ['triggers'],
+  users: ['users'],
+  versions: ['campaigns'],
+  'webhook-deliveries': ['webhooks'],
+  webhooks: ['webhooks']
+}
+
+/** A list of the project, loaded page by page, newest first. It is fetched again when its things change. */
+export function usePagedList<Item>(path: string, query: CallOptions['query'] = {}) {
   const projectId = useProjectId()
   const queries = useQueryClient()
   const queryKey = ['list', projectId, path, query]
@@ -14,15 +34,14 @@ export function usePagedList<Item>(path: string, query: CallOptions['query'] = {
       project<Page<Item>>(projectId, 'GET', path, { query: { ...query, limit: 100, cursor: pageParam }, signal }),
     initialPageParam: undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
-    // A refetch loads every page again, so a list that was scrolled far back stops renewing itself.
-    refetchInterval: ({ state }) => (isDeep(state.data) ? false : refetchMs),
+    meta: { kinds: kindsOf[path.slice(path.lastIndexOf('/') + 1)] ?? [] },
     refetchOnWindowFocus: ({ state }) => !isDeep(state.data)
   })
-  const stopped = refetchMs !== false && isDeep(pages.data)
-  return { ...pages, ...(stopped && { restart: () => void queries.resetQueries({ queryKey }) }) }
+  return { ...pages, ...(isDeep(pages.data) && { restart: () => void queries.resetQueries({ queryKey }) }) }
 }
 
 /** `restart` is there when the list has stopped renewing itself: it goes back to the newest page. */
 export type PagedList<Item> = UseInfiniteQueryResult<InfiniteData<Page<Item>>, Error> & { restart?: () => void }
 
-const isDeep = (data: InfiniteData<Page<unknown>> | undefined) => (data?.pages.length ?? 0) > 3
+/** A refetch loads every page again, so a list that was scrolled far back stops renewing itself. */
+export const isDeep = (data: unknown) => ((data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0) > 3

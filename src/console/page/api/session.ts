@@ -33,7 +33,7 @@ export const useProjects = () =>
     queryKey: ['projects'],
     queryFn: () => manage<Page<Project>>('GET', '/projects', { query: { limit: 200 } }),
     // Another editor may pause the project.
-    refetchInterval: 10_000
+    meta: { kinds: ['project'] }
   })
 
 export function useProjectId(): string {

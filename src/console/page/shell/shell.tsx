@@ -1,8 +1,8 @@
 import { Alert, AppShell, Badge, Burger, Group, NavLink, Text, Tooltip, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { useEffect } from 'react'
+import { useChanges } from '../api/changes.ts'
 import { useProject, useProjectId, useProjects } from '../api/session.ts'
 import {
   AgentsIcon,
@@ -109,7 +109,7 @@ function Menu({ close }: { close: () => void }) {
 
 function Banners() {
   const project = useProject()
-  const reachable = useReachable()
+  const reachable = useChanges(project?.id)
   return (
     <>
       {!reachable && (
@@ -132,24 +132,4 @@ function ProjectPage() {
   if (projects.isPending) return <Loading />
   if (project) return <Outlet />
   return <ErrorAlert error={new Error(`Project “${projectId}” does not exist, or your token has no access to it.`)} />
-}
-
-/** Whether the service responds. After an outage every query on the page is fetched again. */
-function useReachable(): boolean {
-  const queries = useQueryClient()
-  const { error } = useQuery({
-    queryKey: ['reachable'],
-    queryFn: async () => (await fetch('/healthz', { cache: 'no-store' })).status,
-    refetchInterval: 2_000,
-    // The browser may report itself offline while the service runs on this machine.
-    networkMode: 'always',
-    retry: false
-  })
-  const lost = error !== null
-  const before = useRef(lost)
-  useEffect(() => {
-    if (before.current && !lost) void queries.invalidateQueries()
-    before.current = lost
-  }, [lost, queries])
-  return !lost
 }

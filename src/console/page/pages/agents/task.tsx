@@ -14,7 +14,6 @@ import { PauseAgents } from '../settings/pause-button.tsx'
 import { CancelTask } from './cancel-task.tsx'
 import { TaskState } from './task-state.tsx'
 
-const refreshMs = 3_000
 const ended = ['completed', 'failed', 'rejected', 'canceled']
 
 /** The record of one task: who asked, what was understood and shown, who agreed, and what was done. */
@@ -24,7 +23,7 @@ export function TaskPage() {
   const task = useQuery({
     queryKey: ['agent-task', projectId, taskId],
     queryFn: () => project<TaskRecord>(projectId, 'GET', `/agent-tasks/${encodeURIComponent(taskId)}`),
-    refetchInterval: ({ state }) => (state.data && ended.includes(state.data.state) ? false : refreshMs)
+    meta: { kinds: ['tasks', 'approvals'] }
   })
   return <Loaded query={task}>{(found) => <Account task={found} />}</Loaded>
 }

@@ -9,8 +9,6 @@ import { EmptyState } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
 import { TaskState } from './task-state.tsx'
 
-const refreshMs = 3_000
-
 /** Tasks of agents, newest first. */
 export function Tasks() {
   const projectId = useProjectId()
@@ -29,7 +27,7 @@ export function Tasks() {
       )}
       <PagedList
         label="Tasks"
-        pages={usePagedList<TaskRecord>('/agent-tasks', {}, refreshMs)}
+        pages={usePagedList<TaskRecord>('/agent-tasks')}
         keyOf={({ id }) => id}
         empty={<EmptyState title="No tasks yet">Send a message in the playground, or connect an agent.</EmptyState>}
         columns={[

@@ -15,8 +15,6 @@ import { ApprovalState } from './approval-state.tsx'
 import { DecisionForm } from './decision-form.tsx'
 import { actionOf, askerOf } from './words.ts'
 
-const refreshMs = 3_000
-
 /** One action that an agent asked for: its effect, its reason, and the decision. */
 export function ApprovalPage() {
   const projectId = useProjectId()
@@ -24,7 +22,7 @@ export function ApprovalPage() {
   const approval = useQuery({
     queryKey: ['approval', projectId, approvalId],
     queryFn: () => project<Approval>(projectId, 'GET', `/approvals/${encodeURIComponent(approvalId)}`),
-    refetchInterval: ({ state }) => (state.data?.state === 'pending' ? refreshMs : false)
+    meta: { kinds: ['approvals'] }
   })
   return <Loaded query={approval}>{(found) => <ApprovalDetail approval={found} />}</Loaded>
 }

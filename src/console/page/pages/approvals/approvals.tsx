@@ -31,14 +31,12 @@ export const Approvals = () => (
   </PageLayout>
 )
 
-const refreshMs = 5_000
-
 function ApprovalList({ state }: { state?: Approval['state'] }) {
   const projectId = useProjectId()
   return (
     <PagedList
       label="Approvals"
-      pages={usePagedList<Approval>('/approvals', { state }, refreshMs)}
+      pages={usePagedList<Approval>('/approvals', { state })}
       keyOf={({ id }) => id}
       empty={
         <EmptyState title={state === 'pending' ? 'Nothing waits for approval' : 'No approvals'}>

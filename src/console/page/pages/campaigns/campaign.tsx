@@ -68,7 +68,7 @@ function Totals({ campaignId }: { campaignId: string }) {
   const { data } = useQuery({
     queryKey: ['counts', projectId, campaignId],
     queryFn: () => project<CampaignTotals>(projectId, 'GET', `/campaigns/${encodeURIComponent(campaignId)}/counts`),
-    refetchInterval: 5_000
+    meta: { kinds: ['triggers', 'messages'] }
   })
   if (!data || data.triggers === 0) return null
   const { triggers, ...counts } = data

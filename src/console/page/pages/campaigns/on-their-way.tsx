@@ -13,7 +13,7 @@ export function OnTheirWay({ campaign: { campaign_id, type, steps } }: { campaig
     queryFn: () =>
       project<CampaignJourneys>(projectId, 'GET', `/campaigns/${encodeURIComponent(campaign_id)}/journeys`),
     enabled: type === 'event_triggered' || steps !== undefined,
-    refetchInterval: 5_000
+    meta: { kinds: ['events', 'triggers', 'campaigns'] }
   })
   if (!data || data.waiting + data.completed + data.exited + data.stopped === 0) return null
   const waiting = data.steps.map(({ step, waiting: count }) => `${count.toLocaleString()} for ${step ?? 'the message'}`)

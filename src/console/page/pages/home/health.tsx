@@ -19,7 +19,7 @@ export function GatewayHealth() {
     queryKey: ['faults', projectId],
     queryFn: () => project<Faults>(projectId, 'GET', '/simulator/faults'),
     enabled: mode === 'simulator',
-    refetchInterval: 5_000
+    meta: { kinds: ['simulator'] }
   })
   const saved = useQuery(gatewaysOf(projectId))
   const badgeOf = (gateway: Gateway): [text: string, color: string] => {
@@ -49,7 +49,8 @@ export function GatewayHealth() {
 
 export const gatewaysOf = (projectId: string) => ({
   queryKey: ['gateways', projectId],
-  queryFn: () => project<{ items: GatewayCredential[] }>(projectId, 'GET', '/gateways')
+  queryFn: () => project<{ items: GatewayCredential[] }>(projectId, 'GET', '/gateways'),
+  meta: { kinds: ['gateways'] as const }
 })
 
 export function Nodes() {

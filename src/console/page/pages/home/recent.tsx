@@ -19,7 +19,9 @@ export function LastHour() {
   const minutes = useQuery({
     queryKey: ['minutes', projectId],
     queryFn: () => project<{ items: MessageMinute[] }>(projectId, 'GET', '/messages:minutes', { query: { last: 60 } }),
-    refetchInterval: 2_000
+    meta: { kinds: ['messages'] },
+    // Minutes pass without changes, too.
+    refetchInterval: 60_000
   })
   return (
     <Panel title="Last hour">
@@ -53,7 +55,7 @@ export function RecentMessages() {
   const messages = useQuery({
     queryKey: ['recent messages', projectId],
     queryFn: () => project<Page<MessageEntry>>(projectId, 'GET', '/api/v1/messages', { query: { limit: 8 } }),
-    refetchInterval: 2_000
+    meta: { kinds: ['messages'] }
   })
   return (
     <Panel title="Recent messages" mt="md">
@@ -80,7 +82,7 @@ export function RecentTriggers() {
   const triggers = useQuery({
     queryKey: ['recent triggers', projectId],
     queryFn: () => project<Page<Trigger>>(projectId, 'GET', '/api/v1/triggers', { query: { limit: 5 } }),
-    refetchInterval: 2_000
+    meta: { kinds: ['triggers'] }
   })
   return (
     <Panel title="Recent triggers" mb="md">

@@ -49,13 +49,13 @@ const PageAnchor = ({ to, children }: { to: string; children: string }) => (
 function useStepsDone(): boolean[] {
   const projectId = useProjectId()
   const mode = useProject()?.mode
-  const first = (path: string) => ({
-    queryKey: ['first', projectId, path],
-    queryFn: () => project<Page<unknown>>(projectId, 'GET', path, { query: { limit: 1 } }),
-    refetchInterval: 3_000
+  const first = (kind: 'messages' | 'devices') => ({
+    queryKey: ['first', projectId, kind],
+    queryFn: () => project<Page<unknown>>(projectId, 'GET', `/${kind}`, { query: { limit: 1 } }),
+    meta: { kinds: [kind] }
   })
-  const messages = useQuery(first('/messages'))
-  const devices = useQuery(first('/devices'))
+  const messages = useQuery(first('messages'))
+  const devices = useQuery(first('devices'))
   const gateways = useQuery(gatewaysOf(projectId))
   const some = (page: { items: unknown[] } | undefined) => (page?.items.length ?? 0) > 0
   return [some(messages.data), some(devices.data), some(gateways.data) && mode === 'live']

@@ -80,7 +80,7 @@ function useTapReport() {
 }
 
 function Phones({ items, tap }: { items: InboxItem[]; tap: (item: InboxItem) => void }) {
-  const devices = usePagedList<Device>('/devices', {}, 5_000)
+  const devices = usePagedList<Device>('/devices')
   const all = devices.data?.pages.flatMap((page) => page.items) ?? []
   const shown = all.slice(0, maxPhones)
   return (

@@ -31,14 +31,14 @@ function TypedFilter({ name, label, error }: { name: string; label: string; erro
 }
 
 /** The message log with filters that are kept in the URL. Messages of a trigger need no filter for the campaign. */
-export function FilteredMessages({ triggerId, refetchMs }: { triggerId?: string; refetchMs: number | false }) {
+export function FilteredMessages({ triggerId }: { triggerId?: string }) {
   const [user] = useUrlState('user')
   const [device] = useUrlState('device')
   const [campaign] = useUrlState('campaign')
   const [status, setStatus] = useUrlState('status')
   const query = { trigger_id: triggerId, project_user_id: user, device_id: device, campaign_id: campaign, status }
   const filtered = Boolean(user || device || campaign || status)
-  const { error } = useMessages(query, refetchMs)
+  const { error } = useMessages(query)
   return (
     <>
       <SimpleGrid cols={{ base: 2, md: 4 }} maw={900}>
@@ -55,7 +55,7 @@ export function FilteredMessages({ triggerId, refetchMs }: { triggerId?: string;
           data={statuses}
         />
       </SimpleGrid>
-      <MessageList query={query} refetchMs={refetchMs} filtered={filtered} ofTrigger={triggerId !== undefined} />
+      <MessageList query={query} filtered={filtered} ofTrigger={triggerId !== undefined} />
     </>
   )
 }

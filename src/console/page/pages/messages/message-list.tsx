@@ -6,17 +6,14 @@ import { PagedList } from '../../parts/list.tsx'
 import { EmptyState } from '../../parts/states.tsx'
 import { messageColumns } from './message-columns.tsx'
 
-export const useMessages = (query: CallOptions['query'], refetchMs: number | false = false) =>
-  usePagedList<MessageEntry>('/api/v1/messages', query, refetchMs)
+export const useMessages = (query: CallOptions['query']) => usePagedList<MessageEntry>('/api/v1/messages', query)
 
 export function MessageList({
   query,
-  refetchMs = false,
   filtered = false,
   ofTrigger = false
 }: {
   query: CallOptions['query']
-  refetchMs?: number | false
   /** Whether filters are set, which may hide messages. */
   filtered?: boolean
   ofTrigger?: boolean
@@ -25,7 +22,7 @@ export function MessageList({
   return (
     <PagedList
       label="Messages"
-      pages={useMessages(query, refetchMs)}
+      pages={useMessages(query)}
       keyOf={({ message_id, device_id }) => message_id + device_id}
       empty={
         filtered ? (

@@ -25,7 +25,7 @@ export function MessagePage() {
   const message = useQuery({
     queryKey: ['message', projectId, messageId],
     queryFn: () => project<Message>(projectId, 'GET', `/api/v1/messages/${messageId}`),
-    refetchInterval: 3_000
+    meta: { kinds: ['messages'] }
   })
   return (
     <PageLayout title="Message" about={messageId}>

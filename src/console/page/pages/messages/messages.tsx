@@ -2,6 +2,6 @@ import { PageLayout } from '../../parts/page.tsx'
 import { FilteredMessages } from './filtered-messages.tsx'
 export const Messages = () => (
   <PageLayout title="Messages" about="Every message sent, one row per device.">
-    <FilteredMessages refetchMs={3_000} />
+    <FilteredMessages />
   </PageLayout>
 )

@@ -29,7 +29,7 @@ export function Trigger() {
     queryKey: key,
     queryFn: () => project<TriggerState>(projectId, 'GET', path),
     // Apps report deliveries and taps after the trigger has ended.
-    refetchInterval: 5_000
+    meta: { kinds: ['triggers', 'messages'] }
   })
   const running = trigger.data !== undefined && !ended(trigger.data.state)
   useLive(running ? `/projects/${encodeURIComponent(projectId)}/triggers/${triggerId}/stream` : null, (seen) =>
@@ -93,7 +93,7 @@ export function Trigger() {
             <Title order={2} size="h4">
               Messages
             </Title>
-            <FilteredMessages triggerId={triggerId} refetchMs={running ? 2_000 : 5_000} />
+            <FilteredMessages triggerId={triggerId} />
           </Stack>
         )}
       </Loaded>

@@ -15,7 +15,7 @@ import { sourceText } from './source.tsx'
 export function Triggers() {
   const projectId = useProjectId()
   const [state, setState] = useUrlState('state')
-  const triggers = usePagedList<Trigger>('/api/v1/triggers', { state }, 2_000)
+  const triggers = usePagedList<Trigger>('/api/v1/triggers', { state })
   return (
     <PageLayout title="Triggers" about="Every campaign run and its results.">
       <Select

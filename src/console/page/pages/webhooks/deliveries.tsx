@@ -41,7 +41,7 @@ function Calls() {
       {replay.error && <ErrorAlert error={replay.error} />}
       <PagedList
         label="Deliveries"
-        pages={usePagedList<WebhookDelivery>('/webhook-deliveries', { state }, 3_000)}
+        pages={usePagedList<WebhookDelivery>('/webhook-deliveries', { state })}
         keyOf={({ id }) => id}
         empty={
           state ? (

@@ -34,7 +34,7 @@ export function CampaignResults({ campaign }: { campaign: Campaign }) {
     queryKey: ['stats', projectId, campaign.campaign_id, period, by],
     queryFn: () => project<CampaignStats>(projectId, 'GET', path, { query: { ...queryOf(period), by } }),
     placeholderData: (before) => before,
-    refetchInterval: 10_000
+    meta: { kinds: ['messages', 'triggers', 'events'] }
   })
   const table = new URLSearchParams({ ...queryOf(period), ...(by && { by }), format: 'csv' })
   return (

@@ -1,20 +1,19 @@
-import { Button, Group, JsonInput, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
-import type { DeliveryResults } from '../../../../../wire.ts'
-import { project } from '../../../api/client.ts'
-import { ApiError, fieldError } from '../../../api/errors.ts'
-import { useHasRole, useProjectId } from '../../../api/session.ts'
-import { errorText, readObject } from '../../../parts/json.ts'
+import { Stack, Text, Title } from '@mantine/core'
+import { ApiError } from '../../../api/errors.ts'
+import { useHasRole } from '../../../api/session.ts'
+import { objectOr } from '../../../parts/json.ts'
 import { ErrorAlert } from '../../../parts/states.tsx'
 import type { CampaignDraft } from '../draft.ts'
 import { AudienceSummary } from './audience-summary.tsx'
 import { CompareButton } from './compare.tsx'
+import { PreviewInputs } from './inputs.tsx'
 import type { usePreview } from './preview-query.ts'
 import { SampleMessage } from './sample-message.tsx'
+import { TestSend } from './test-send.tsx'
 
 /** The number of recipients and one rendered message. `campaignId` is given if the campaign is saved as shown. */
 export function CampaignPreview({
-  preview: { data, error, user, setUser, properties, setProperties },
+  preview,
   draft,
   campaignId
 }: {
@@ -22,6 +21,7 @@ export function CampaignPreview({
   draft: CampaignDraft
   campaignId: string | undefined
 }) {
+  const { data, error, properties } = preview
   const canPreview = useHasRole('editor')
   if (!canPreview) return <Text c="dimmed">View only: previews need the editor role.</Text>
   const [first] = data?.sample ?? []
@@ -31,22 +31,7 @@ export function CampaignPreview({
       <Title order={2} size="h4">
         Preview
       </Title>
-      <TextInput
-        label="Preview as"
-        placeholder="Any user in the audience"
-        value={user}
-        error={fieldError(error, 'audience.targets[0].project_user_id') ?? fieldError(error, 'audience')}
-        onChange={({ currentTarget }) => setUser(currentTarget.value)}
-      />
-      <JsonInput
-        label={draft.type === 'event_triggered' ? 'Event properties' : 'Trigger properties'}
-        description={draft.type === 'event_triggered' ? 'Values for {{ event.* }}' : 'Values for {{ trigger.* }}'}
-        value={properties}
-        onChange={setProperties}
-        error={errorText(readObject(properties)) ?? fieldError(error, 'properties')}
-        autosize
-        minRows={1}
-      />
+      <PreviewInputs preview={preview} draft={draft} />
       {data?.warnings.map((warning) => (
         <Text key={warning} size="sm">
           {warning}
@@ -62,7 +47,12 @@ export function CampaignPreview({
           <CompareButton texts={data.texts} sample={first} />
         </>
       )}
-      {first && (campaignId ? <TestSend campaignId={campaignId} deviceId={first.device_id} /> : <SaveFirst />)}
+      {first &&
+        (campaignId ? (
+          <TestSend campaignId={campaignId} deviceId={first.device_id} properties={objectOr(properties, {})} />
+        ) : (
+          <SaveFirst />
+        ))}
     </Stack>
   )
 }
@@ -72,21 +62,3 @@ const SaveFirst = () => (
     Save to send a test.
   </Text>
 )
-
-function TestSend({ campaignId, deviceId }: { campaignId: string; deviceId: string }) {
-  const projectId = useProjectId()
-  const path = `/campaigns/${encodeURIComponent(campaignId)}:test`
-  const send = useMutation({
-    mutationFn: () => project<DeliveryResults>(projectId, 'POST', path, { body: { device_ids: [deviceId] } })
-  })
-  const failure = send.data?.delivery_results[0]?.additional_params.failure_reason
-  return (
-    <Group>
-      <Button variant="light" size="xs" loading={send.isPending} onClick={() => send.mutate()}>
-        Send test to this device
-      </Button>
-      {send.isSuccess && <Text role="status">{failure || 'Sent.'}</Text>}
-      {send.error && <ErrorAlert error={send.error} />}
-    </Group>
-  )
-}

@@ -221,7 +221,7 @@ function openHttp(
   capabilities: Capabilities,
   { nodes, tracing, stopping }: { nodes: Nodes; tracing: Tracing; stopping: () => boolean }
 ): Http {
-  const { simulators, agents, mcp, triggers, credentials } = capabilities
+  const { simulators, agents, mcp, triggers, credentials, members } = capabilities
   const changes = createChanges({ pool, nodes, log })
   const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
   opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
@@ -240,7 +240,7 @@ function openHttp(
   docsSite(open)
   if (role === 'worker') return http
   sdkRoutes(open)
-  consoleRoutes(open, state, { pool, credentials, secure: config.PUBLIC_URL?.startsWith('https:') === true })
+  consoleRoutes(open, state, { pool, credentials, members, passwords: config.PASSWORD_SIGN_IN })
   mountSurfaces(http, capabilities, { pool, nodes, changes, agentOrigins: config.A2A_ORIGINS ?? [] })
   return http
 }

@@ -6,6 +6,7 @@ import { createEvents, type EventSubscriber, moveHistory } from './events/events
 import { createGateways, type Sender } from './gateways/gateways.ts'
 import { createJourneys, moveJourneys } from './journeys/journeys.ts'
 import { createMcp } from './mcp/mcp.ts'
+import { createMembers, peopleOf } from './members/members.ts'
 import { createMessages, createPauses, moveMessages, type OnSettled } from './messages/messages.ts'
 import { createOversight } from './oversight/oversight.ts'
 import type { Config } from './platform/config.ts'
@@ -65,10 +66,13 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     pool,
     listener,
     toProject: tenants.toProject(config.PLANS),
+    people: peopleOf(pool),
     log,
     metrics
   })
   opened.push(credentials.close)
+  const secure = config.PUBLIC_URL?.startsWith('https:') === true
+  const members = createMembers({ pool, credentials, key, secure })
   const identity = tenants.createIdentity({ pool, key })
   const devices = createDevices({
     pool,
@@ -268,6 +272,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
 
   return {
     credentials,
+    members,
     projects,
     erasure,
     users,

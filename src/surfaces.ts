@@ -118,7 +118,7 @@ export function mountSurfaces(
     }
   ])
   const manage = routesOn<tenants.ManageCaller, tenants.ManageAccess>(http, [
-    { prefix: '/manage/v1', security: 'token', admit: admission.byTokenForManagement, shareOf: ofToken }
+    { prefix: '/manage/v1', security: 'token', admit: admission.byTokenForManagement, shareOf: ofCaller }
   ])
 
   userRoutes(api, users)
@@ -178,5 +178,5 @@ const routeOf = ({ method, routeOptions: { url = '' } }: FastifyRequest): string
   `${method === 'HEAD' ? 'GET' : method} ${pathTemplate(url.slice('/api/v1'.length))}`
 
 const ofProject = ({ project }: tenants.ApiCaller): string => project.id
-/** A request that concerns no project counts for the share of its token. */
-const ofToken = ({ project, token }: tenants.ManageCaller): string => project?.id ?? `token ${token.id}`
+/** A request that concerns no project counts for the share of its caller. */
+const ofCaller = ({ project, actor }: tenants.ManageCaller): string => project?.id ?? actor

@@ -6,6 +6,7 @@ import type { Static } from '@sinclair/typebox'
 import type * as tasks from './a2a/tasks/record-schema.ts'
 import type * as activityChannels from './activity-channels/schemas.ts'
 import type * as campaigns from './campaigns/schemas.ts'
+import type * as sessions from './console/session-schemas.ts'
 import type * as devices from './devices/schemas.ts'
 import type * as events from './events/schemas.ts'
 import type * as gateways from './gateways/credentials/schemas.ts'
@@ -107,3 +108,6 @@ export type CampaignTotals = Static<typeof campaigns.Counts>
 
 export type InboxItem = Static<typeof simulator.InboxAnswer>
 export type Faults = Static<typeof simulator.FaultsAnswer>
+
+/** Who is signed in to the console, and how people can sign in. */
+export type Identity = Static<typeof sessions.SignedIn>

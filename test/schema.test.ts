@@ -18,7 +18,10 @@ const global = new Set([
   'jobs',
   'dead_jobs',
   'provider_tokens',
-  'sessions'
+  'sessions',
+  'members',
+  'memberships',
+  'member_links'
 ])
 const tables = (
   await service.sql(

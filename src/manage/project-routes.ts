@@ -30,14 +30,14 @@ export function projectRoutes(
   manage.get(
     '/projects',
     {
-      summary: 'List the projects that the token can see',
+      summary: 'List the projects that the caller can see',
       access: 'viewer',
       query: PageQuery,
       answer: pageOf(ProjectAnswer)
     },
     async ({ caller, query: { cursor, limit = defaultLimit } }) => {
       const rows = await projects.list(
-        caller.token.project_id,
+        caller.reach('viewer'),
         cursor === undefined ? undefined : projectAfter(cursor),
         limit + 1
       )
@@ -63,7 +63,7 @@ export function projectRoutes(
     },
     async ({ caller, body }) => {
       const { message_limits, quiet_hours, ...changes } = knownFields(body)
-      if (caller.token.project_id !== null) refuseOwnLimits(changes)
+      if (caller.reach('admin') !== null) refuseOwnLimits(changes)
       const given = {
         ...(message_limits !== undefined && { message_limits }),
         ...(quiet_hours !== undefined && { quiet_hours })

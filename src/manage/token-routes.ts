@@ -31,9 +31,13 @@ export function tokenRoutes(manage: Routes<ManageCaller, ManageAccess>, projects
     },
     async ({ caller, body }) => {
       const wanted = (body.project_id ?? null) as ProjectId | null
-      // A token of one project creates tokens for that project only.
-      if (caller.token.project_id !== null && caller.token.project_id !== wanted)
-        throw new Refusal('forbidden', `This token creates tokens for the project ${caller.token.project_id} only.`)
+      // An admin of single projects creates tokens for those projects only.
+      const own = caller.reach('admin')
+      if (own !== null && (wanted === null || !own.includes(wanted)))
+        throw new Refusal(
+          'forbidden',
+          `This ${caller.principal.kind} creates tokens for the project ${own.join(', ')} only.`
+        )
       if (wanted !== null && !(await projects.find(wanted))) throw noSuchProject(wanted)
       const { id, name, role, project_id, token, prefix, created_at } = await projects.createToken(
         caller.actor,
@@ -54,14 +58,14 @@ export function tokenRoutes(manage: Routes<ManageCaller, ManageAccess>, projects
       answer: pageOf(TokenAnswer)
     },
     async ({ caller, query: { cursor, limit = defaultLimit } }) =>
-      page(await projects.listTokens(caller.token.project_id, idAfter(cursor), limit + 1), limit, cursorOfId, wireToken)
+      page(await projects.listTokens(caller.reach('admin'), idAfter(cursor), limit + 1), limit, cursorOfId, wireToken)
   )
 
   manage.delete(
     '/tokens/:token_id',
     { summary: 'Revoke a management token', access: 'admin', answer: Type.Object({}) },
     async ({ caller, params }) => {
-      await projects.revokeToken(caller.actor, caller.token.project_id, known(params.token_id, 'token'))
+      await projects.revokeToken(caller.actor, caller.reach('admin'), known(params.token_id, 'token'))
       return {}
     }
   )
@@ -78,10 +82,12 @@ export function tokenRoutes(manage: Routes<ManageCaller, ManageAccess>, projects
       }),
       status: 201
     },
-    async ({ caller: { token }, reply }) => {
+    async ({ caller: { principal }, reply }) => {
+      if (principal.kind !== 'token')
+        throw new Refusal('forbidden', 'A sign-in link carries the rights of a management token; a member signs in.')
       reply.header('cache-control', 'no-store')
       const expiresAt = new Date(Date.now() + codeSeconds * 1000)
-      return { path: `/console/#code=${await makeSignInCode(pool, token.id)}`, expires_at: expiresAt }
+      return { path: `/console/#code=${await makeSignInCode(pool, principal.id)}`, expires_at: expiresAt }
     }
   )
 }

@@ -180,6 +180,11 @@ export const settings = {
     'Bearer token for /metrics. Without it only this machine can read the metrics.',
     { secret: true }
   ),
+  PASSWORD_SIGN_IN: setting(
+    flag,
+    'Whether members may sign in to the console with a password. Without it passwords are neither asked for nor set.',
+    { fallback: 'true' }
+  ),
   WEBHOOK_ALLOW_PRIVATE: setting(
     flag,
     'Whether webhooks may go to private addresses and plain http. If it is unset, projects in simulator mode may call receivers on this machine, provided that neither PUBLIC_URL nor TRUST_PROXY is set.',

@@ -2,8 +2,9 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { ApiCaller, Credentials, KnownKey, KnownToken } from './credentials.ts'
+import type { ApiCaller, Credentials, KnownKey, KnownSession } from './credentials.ts'
 import { hashTextOf, isPossible, prefixes, type Role } from './keys.ts'
+import { actorOf, atLeast, highestRole, type Principal, principalOf, reachOf, roleIn } from './principal.ts'
 import { isProjectId, noSuchProject, type Project } from './project.ts'
 import type { Allowance, RateLimits } from './rate-limit.ts'
 
@@ -13,17 +14,29 @@ import type { Allowance, RateLimits } from './rate-limit.ts'
 export type ApiAccess = 'secret' | 'client' | 'trigger'
 
 export interface ManageCaller {
-  token: KnownToken
+  /** The token or the member that calls. */
+  principal: Principal
+  /** The browser session of the call; absent for a bearer token. */
+  session?: KnownSession
   actor: string
   /** The project of the path, if the path names one. */
   project: Project | undefined
+  /** The projects in which the caller has at least this role; null: the whole installation. */
+  reach(least: Role): ProjectId[] | null
 }
 
-/** The lowest role that opens a management route, and whether a token bound to one project may use it. */
+/**
+ * The lowest role that opens a management route: in the project of the path; without one, in any project. `installation`
+ * is the role admin in the whole installation.
+ */
 export type ManageAccess = Role | 'installation'
 
-const rank: Record<Role, number> = { viewer: 0, editor: 1, admin: 2 }
-const tokenLimit = 1_000
+const callerLimit = 1_000
+
+interface Known {
+  principal: Principal
+  session?: KnownSession
+}
 
 /** The same refusal for every cause, so that it reveals nothing: unknown project, wrong key, another project's key, a public key. */
 const invalidKey = () => new Refusal('invalid_api_key', 'Invalid API key')
@@ -88,41 +101,38 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     return key instanceof Promise ? key.then(admit) : admit(key)
   }
 
-  async function knownToken(request: FastifyRequest): Promise<KnownToken> {
+  async function knownCaller(request: FastifyRequest): Promise<Known> {
     const text = bearerOf(request)
     const session = text ? undefined : sessionOf(request)
     if (session) return signedIn(request, session)
     if (!text) throw new Refusal('missing_token', 'Send a management token as Authorization: Bearer <token>.')
     const token = await credentials.token(text, request)
     if (!token) throw new Refusal('invalid_token', 'The management token is unknown or revoked.')
-    return token
+    return { principal: principalOf(token) }
   }
 
   /**
    * A browser sends its cookie automatically, so a page of another site could make it write; but that page cannot set
    * our header.
    */
-  async function signedIn(request: FastifyRequest, session: string): Promise<KnownToken> {
+  async function signedIn(request: FastifyRequest, text: string): Promise<Known> {
     const reads = request.method === 'GET' || request.method === 'HEAD'
-    if (!reads && header(request, consoleHeader) === '') {
-      throw new Refusal('forbidden', `A signed-in browser must send the header ${consoleHeader} to change something.`)
-    }
-    const token = await credentials.session(session, request)
-    if (!token) throw new Refusal('invalid_token', 'The session is over. Sign in again.')
-    return token
+    if (!reads) checkConsoleHeader(request)
+    const session = await credentials.session(text, request)
+    if (!session) throw new Refusal('invalid_token', 'The session is over. Sign in again.')
+    return { principal: session.principal, session }
   }
 
-  /** The project of the path. A project outside the token's reach and one that does not exist get the same response. */
-  async function projectOf(request: FastifyRequest, token: KnownToken): Promise<Project | undefined> {
+  /** The project of the path. A project outside the caller's reach and one that does not exist get the same response. */
+  async function projectOf(request: FastifyRequest, principal: Principal): Promise<Project | undefined> {
     const { project_id: wanted } = request.params as { project_id?: ProjectId }
     // A text that cannot be an id is not looked up: the database would refuse a NUL.
     const possible = wanted !== undefined && isProjectId(wanted)
-    const reachable = possible && (token.project_id === null || token.project_id === wanted)
-    return reachable ? credentials.project(wanted) : undefined
+    return possible && roleIn(principal, wanted) ? credentials.project(wanted) : undefined
   }
 
-  const spendOfToken = (reply: FastifyReply, token: KnownToken) =>
-    show(reply, limits.take(`token:${token.id}`, tokenLimit))
+  const spendOfCaller = (reply: FastifyReply, principal: Principal) =>
+    show(reply, limits.take(actorOf(principal), callerLimit))
 
   return {
     byKey,
@@ -134,23 +144,29 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       reply: FastifyReply,
       access: ManageAccess = 'admin'
     ): Promise<ManageCaller> {
-      const token = await knownToken(request)
-      spendOfToken(reply, token)
-      checkRole(token, access)
-      const project = await projectOf(request, token)
-      if (hasProjectParam(request) && !project) throw noProject(request, token)
-      return { token, actor: `token ${token.id}`, project }
+      const { principal, session } = await knownCaller(request)
+      spendOfCaller(reply, principal)
+      checkRole(request, principal, access)
+      const project = await projectOf(request, principal)
+      if (hasProjectParam(request) && !project) throw noProject(request, principal)
+      const caller = {
+        principal,
+        actor: actorOf(principal),
+        project,
+        reach: (least: Role) => reachOf(principal, least)
+      }
+      return session ? { ...caller, session } : caller
     },
     /** Mounts the routes of /api/v1 for the console and the CLI: a viewer reads, an editor writes. */
     async byTokenForApi(request: FastifyRequest, reply: FastifyReply, access?: ApiAccess): Promise<ApiCaller> {
-      const token = await knownToken(request)
-      const project = await projectOf(request, token)
+      const { principal } = await knownCaller(request)
+      const project = await projectOf(request, principal)
       if (project) spend(reply, limits, project, 'requests_per_second')
-      else spendOfToken(reply, token)
-      checkRole(token, request.method === 'GET' || request.method === 'HEAD' ? 'viewer' : 'editor')
-      if (!project) throw noProject(request, token)
+      else spendOfCaller(reply, principal)
+      checkRole(request, principal, request.method === 'GET' || request.method === 'HEAD' ? 'viewer' : 'editor')
+      if (!project) throw noProject(request, principal)
       if (access === 'trigger') spendTrigger(reply, limits, project)
-      return { project, actor: `token ${token.id}` }
+      return { project, actor: actorOf(principal) }
     }
   }
 }
@@ -159,11 +175,19 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
 export const consoleHeader = 'x-tidings-console'
 export const sessionCookie = 'tidings_session'
 
+/** Refuses a write of a signed-in browser that a page of another site may have caused. */
+export function checkConsoleHeader(request: FastifyRequest): void {
+  if (header(request, consoleHeader) === '')
+    throw new Refusal('forbidden', `A signed-in browser must send the header ${consoleHeader} to change something.`)
+}
+
 /** The text of the session in the request's cookie, if there is one. */
-export function sessionOf(request: FastifyRequest): string | undefined {
+export const sessionOf = (request: FastifyRequest) => cookieOf(request, sessionCookie)
+
+export function cookieOf(request: FastifyRequest, wanted: string): string | undefined {
   for (const pair of header(request, 'cookie').split(';')) {
     const [name, value] = pair.split('=', 2)
-    if (name?.trim() === sessionCookie && value) return value.trim()
+    if (name?.trim() === wanted && value) return value.trim()
   }
   return undefined
 }
@@ -183,24 +207,29 @@ function hashOnce(socket: Remembering, text: string): string {
   return hash
 }
 
-/** A token of one project learns nothing about others: absent and out of reach look alike, and no id is repeated. */
-function noProject(request: FastifyRequest, { project_id: own }: KnownToken): Refusal {
-  if (own === null) return noSuchProject((request.params as { project_id: string }).project_id)
-  return new Refusal('not_found', `There is no such project for this token, which is for the project ${own}.`)
+/** A caller of single projects learns nothing about others: absent and out of reach look alike, and no id is repeated. */
+function noProject(request: FastifyRequest, { kind, role, roles }: Principal): Refusal {
+  if (role !== null) return noSuchProject((request.params as { project_id: string }).project_id)
+  const own = roles.size === 1 ? `, which is for the project ${[...roles.keys()][0]}` : ''
+  return new Refusal('not_found', `There is no such project for this ${kind}${kind === 'token' ? own : ''}.`)
 }
 
-function checkRole(token: KnownToken, access: ManageAccess): void {
+function checkRole(request: FastifyRequest, principal: Principal, access: ManageAccess): void {
+  const { kind, role, roles } = principal
   const least = access === 'installation' ? 'admin' : access
-  if (rank[token.role] < rank[least]) {
-    throw new Refusal('forbidden', `This needs the role ${least}; the token is of role ${token.role}.`)
-  }
-  if (access === 'installation' && token.project_id) {
-    throw new Refusal(
-      'forbidden',
-      `This needs a token for the whole installation; this one is for ${token.project_id}.`
-    )
+  const { project_id: wanted } = request.params as { project_id?: string }
+  // Out of its reach the highest role counts: the response must not show whether the project exists.
+  const inProject = wanted === undefined ? undefined : roleIn(principal, wanted)
+  const own = inProject ?? highestRole(principal)
+  if (own === undefined || !atLeast(own, least))
+    throw new Refusal('forbidden', `This needs the role ${least}; the ${kind} is of role ${own ?? 'none'}.`)
+  if (access === 'installation' && (role === null || !atLeast(role, 'admin'))) {
+    const reached = kind === 'token' ? `; this one is for ${[...roles.keys()][0]}` : ''
+    throw new Refusal('forbidden', `This needs ${needed[kind]} for the whole installation${reached}.`)
   }
 }
+
+const needed = { token: 'a token', member: 'the role admin' }
 
 const hasProjectParam = (request: FastifyRequest) => 'project_id' in (request.params as object)
 

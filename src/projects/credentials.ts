@@ -7,19 +7,20 @@ import type { Metrics } from '../platform/metrics.ts'
 import { hashTextOf, isPossible } from './keys.ts'
 import { createLookups, type From, type LookupCounts, type Soon } from './lookups.ts'
 import type { Policy } from './policy.ts'
+import { type Principal, principalOf } from './principal.ts'
 import type { Project, ProjectRow } from './project.ts'
-import { findCodes, findSessions } from './session-store.ts'
+import { findCodes, findSessions, type How, markSessionsSeen } from './session-store.ts'
 import * as store from './store.ts'
 import { createStrangers } from './strangers.ts'
 
 /** Announces every change of a key, token or project, so that other nodes drop their cached copies. */
 export const changedChannel = 'tidings_projects'
 
-/** The caller of /api/v1, identified by a key or by a management token on its behalf. */
+/** The caller of /api/v1, identified by a key, or by a management token or a member on its behalf. */
 export interface ApiCaller {
   project: Project
   actor: string
-  /** Absent for a management token. */
+  /** Absent for a management token and for a member. */
   key?: CallerKey
 }
 
@@ -43,6 +44,24 @@ export interface KnownKey {
 
 export interface KnownToken extends store.TokenRow {}
 
+/** A signed-in browser. */
+export interface KnownSession {
+  /** Null for a session that a node of an older version opened. */
+  id: string | null
+  how: How
+  /** Null for a session that a node of an older version opened. */
+  createdAt: Date | null
+  principal: Principal
+}
+
+/** What the capability of members knows: it comes later in the line of imports. */
+export interface People {
+  /** The members that have a role somewhere. */
+  members(ids: string[]): Promise<Map<string, Principal>>
+  /** Records when members were seen last. */
+  seen(ids: string[], at: Date): Promise<unknown>
+}
+
 const usedFlushMs = 10_000
 
 export type Credentials = ReturnType<typeof createCredentials>
@@ -51,6 +70,7 @@ export interface CredentialsNeeds {
   pool: Pool
   listener: Pick<Listener, 'on'>
   toProject: (row: ProjectRow) => Project
+  people: People
   log: Log
   metrics: Pick<Metrics, 'counter'>
 }
@@ -59,15 +79,20 @@ export interface CredentialsNeeds {
  * Finds keys, tokens, sessions and projects, with a short cache. Unknown credentials cost as little as known ones:
  * lookups.ts explains how.
  */
-export function createCredentials({ pool, listener, toProject, log, metrics }: CredentialsNeeds) {
+export function createCredentials({ pool, listener, toProject, people, log, metrics }: CredentialsNeeds) {
   const strangers = createStrangers()
   const keys = createLookups(findKeys, strangers)
   const tokens = createLookups((hashes) => byHash(hashes, (wanted) => store.findTokens(pool, wanted)), strangers)
-  const sessions = createLookups((hashes) => byHash(hashes, (wanted) => findSessions(pool, wanted)), strangers)
+  const sessions = createLookups(findKnownSessions, strangers)
   const codes = createLookups((hashes) => byHash(hashes, (wanted) => findCodes(pool, wanted)), strangers)
   const projects = createLookups((ids) => findProjects(ids as ProjectId[]), strangers)
   const kinds = { key: keys, token: tokens, session: sessions, code: codes, project: projects }
-  const used = { keys: new Set<string>(), tokens: new Set<string>() }
+  const used = {
+    keys: new Set<string>(),
+    tokens: new Set<string>(),
+    sessions: new Set<string>(),
+    members: new Set<string>()
+  }
 
   function forget(): void {
     for (const lookups of Object.values(kinds)) lookups.forget()
@@ -79,12 +104,16 @@ export function createCredentials({ pool, listener, toProject, log, metrics }: C
   flushTimer.unref()
 
   async function flushUsed(): Promise<void> {
-    const [keyIds, tokenIds, at] = [[...used.keys], [...used.tokens], new Date()]
-    used.keys.clear()
-    used.tokens.clear()
+    const at = new Date()
+    const [keyIds, tokenIds, sessionIds, memberIds] = [used.keys, used.tokens, used.sessions, used.members].map(
+      (ids) => [...ids]
+    ) as [string[], string[], string[], string[]]
+    for (const ids of Object.values(used)) ids.clear()
     try {
       if (keyIds.length > 0) await store.markKeysUsed(pool, keyIds, at)
       if (tokenIds.length > 0) await store.markTokensUsed(pool, tokenIds, at)
+      if (sessionIds.length > 0) await markSessionsSeen(pool, sessionIds, at)
+      if (memberIds.length > 0) await people.seen(memberIds, at)
     } catch (error) {
       log.debug({ error: (error as Error).message }, 'the last use of keys was not written')
     }
@@ -110,6 +139,26 @@ export function createCredentials({ pool, listener, toProject, log, metrics }: C
     )
   }
 
+  /** Sessions with the roles of their tokens and members: one statement, and one more if members are among them. */
+  async function findKnownSessions(hashes: string[]): Promise<Map<string, KnownSession>> {
+    const rows = await byHash(hashes, (wanted) => findSessions(pool, wanted))
+    const ids = [...new Set([...rows.values()].flatMap(({ member_id }) => member_id ?? []))]
+    const members = ids.length > 0 ? await people.members(ids) : new Map<string, Principal>()
+    return new Map(
+      [...rows].flatMap(([hash, { id, how, created_at, member_id, token }]) => {
+        const principal = member_id ? members.get(member_id) : token && principalOf(token)
+        return principal ? [[hash, { id, how: how ?? 'token', createdAt: created_at, principal }] as const] : []
+      })
+    )
+  }
+
+  function noteSession(session: KnownSession | undefined): KnownSession | undefined {
+    if (!session) return undefined
+    if (session.id) used.sessions.add(session.id)
+    used[`${session.principal.kind}s`].add(session.principal.id)
+    return session
+  }
+
   return {
     forget,
     /** A key by the hash of its text. Returns at once, without a promise, if the key was looked up a moment ago. */
@@ -120,9 +169,9 @@ export function createCredentials({ pool, listener, toProject, log, metrics }: C
     async token(text: string, from?: From): Promise<KnownToken | undefined> {
       return isPossible(text, 'token') ? noted(used.tokens, tokens.get(hashTextOf(text), from)) : undefined
     },
-    /** The token with whose rights a browser is signed in. */
-    async session(text: string, from?: From): Promise<KnownToken | undefined> {
-      return isPossible(text, 'session') ? noted(used.tokens, sessions.get(hashTextOf(text), from)) : undefined
+    /** The session of a browser, with the token or the member that it acts for. */
+    async session(text: string, from?: From): Promise<KnownSession | undefined> {
+      return isPossible(text, 'session') ? noteSession(await sessions.get(hashTextOf(text), from)) : undefined
     },
     /** The id of the token of a sign-in code, if the code is valid. `redeemCode` then invalidates the code. */
     async code(text: string, from?: From): Promise<string | undefined> {

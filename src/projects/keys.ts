@@ -11,7 +11,9 @@ export const prefixes = {
   public: 'svc_pk_',
   token: 'svc_at_',
   session: 'svc_ss_',
-  code: 'svc_sc_'
+  code: 'svc_sc_',
+  invitation: 'svc_in_',
+  reset: 'svc_rs_'
 } as const
 
 /** 32 random bytes. Only their hash is stored; against guessing nothing slower than SHA-256 is needed. */

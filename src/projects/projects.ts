@@ -24,7 +24,9 @@ import * as store from './store.ts'
 
 export {
   type ApiAccess,
+  checkConsoleHeader,
   consoleHeader,
+  cookieOf,
   createAdmission,
   type ManageAccess,
   type ManageCaller,
@@ -32,11 +34,20 @@ export {
   sessionOf
 } from './admission.ts'
 export { listAudit, record as recordAudit } from './audit-store.ts'
-export { type ApiCaller, type CallerKey, type Credentials, createCredentials } from './credentials.ts'
+export {
+  type ApiCaller,
+  type CallerKey,
+  type Credentials,
+  changedChannel,
+  createCredentials,
+  type KnownSession,
+  type People
+} from './credentials.ts'
 export { checkIdentity, createIdentity, type Identity } from './identity.ts'
 export type { KeyKind, Role } from './keys.ts'
-export { prefixes } from './keys.ts'
+export { hashOf, isPossible, newCredential, prefixes } from './keys.ts'
 export { counted, type Permit, type Policy, type PolicyHours } from './policy.ts'
+export { actorOf, atLeast, highestRole, type Principal, reachOf } from './principal.ts'
 export {
   type Limits,
   type MessageLimit,
@@ -57,7 +68,19 @@ export {
   recipientsUsed,
   reserveRecipients
 } from './recipients-store.ts'
-export { codeSeconds, endSession, makeSignInCode, openSession, redeemCode, sessionSeconds } from './session-store.ts'
+export {
+  type Browser,
+  codeSeconds,
+  endSession,
+  endSessionsById,
+  endSessionsOf,
+  type Holder,
+  type How,
+  makeSignInCode,
+  openSession,
+  redeemCode,
+  sessionSeconds
+} from './session-store.ts'
 export { type KeyRow, renewWantedEvents, type TokenRow } from './store.ts'
 export { networkOf } from './strangers.ts'
 export type Projects = ReturnType<typeof createProjects>
@@ -184,7 +207,7 @@ export function createProjects({
       })
       return asProject(row)
     },
-    async list(only: string | null, after: [Date, string] | undefined, limit: number): Promise<Project[]> {
+    async list(only: ProjectId[] | null, after: [Date, string] | undefined, limit: number): Promise<Project[]> {
       return (await store.listProjects(pool, only, after, limit)).map(asProject)
     },
     async update(actor: string, projectId: ProjectId, changes: store.ProjectChanges): Promise<Project> {
@@ -313,9 +336,9 @@ export function createProjects({
       credentials.forget()
       return { ...token, token: text }
     },
-    listTokens: (only: ProjectId | null, before: string | null, limit: number) =>
+    listTokens: (only: ProjectId[] | null, before: string | null, limit: number) =>
       store.listTokens(pool, only, before, limit),
-    async revokeToken(actor: string, only: ProjectId | null, id: string): Promise<void> {
+    async revokeToken(actor: string, only: ProjectId[] | null, id: string): Promise<void> {
       await pool.transaction(async (tx) => {
         const token = await store.deleteToken(tx, only, id)
         if (!token) throw new Refusal('not_found', 'There is no such token.')

@@ -41,7 +41,7 @@ const resume = statement(
 const list = statement(
   'projects.list',
   `select ${columns} from projects
-    where deleted_at is null and ($1::text is null or project_id = $1)
+    where deleted_at is null and ($1::text[] is null or project_id = any($1::text[]))
       and ($2::timestamptz is null or (created_at, project_id) < ($2, $3::text))
     order by created_at desc, project_id desc limit $4`,
   { acrossProjects: 'the list of projects an administrator sees' }
@@ -102,8 +102,8 @@ export const pauseProject = (db: Db, projectId: ProjectId, at: Date) => db.one<P
 /** Returns nothing if the project is not paused or does not exist. */
 export const resumeProject = (db: Db, projectId: ProjectId) => db.one<ProjectRow>(resume, [projectId])
 
-/** Newest first. `only` narrows it to the one project a token may see. */
-export const listProjects = (db: Db, only: string | null, after: [Date, string] | undefined, limit: number) =>
+/** Newest first. `only` narrows it to the projects that a caller may see. */
+export const listProjects = (db: Db, only: ProjectId[] | null, after: [Date, string] | undefined, limit: number) =>
   db.query<ProjectRow>(list, [only, after?.[0] ?? null, after?.[1] ?? null, limit])
 
 export const markProjectDeleted = async (db: Db, projectId: ProjectId, at: Date) =>
@@ -256,11 +256,12 @@ const tokensByHash = statement(
 const tokensOf = statement(
   'tokens.list',
   `select ${tokenColumns} from tokens
-    where ($1::text is null or project_id = $1) and ($2::uuid is null or id < $2) order by id desc limit $3`
+    where ($1::text[] is null or project_id = any($1::text[])) and ($2::uuid is null or id < $2)
+    order by id desc limit $3`
 )
 const deleteTokenRow = statement(
   'tokens.delete',
-  'delete from tokens where id = $1 and ($2::text is null or project_id = $2) returning project_id'
+  'delete from tokens where id = $1 and ($2::text[] is null or project_id = any($2::text[])) returning project_id'
 )
 const deleteTokensOf = statement('tokens.delete_all', 'delete from tokens where project_id = $1')
 const useTokens = statement('tokens.used', 'update tokens set last_used_at = $2 where id = any($1::uuid[])')
@@ -278,12 +279,12 @@ export const insertToken = async (db: Db, hash: Buffer, token: Omit<TokenRow, 'l
 
 export const findTokens = (db: Db, hashes: Buffer[]) => db.query<TokenRow & { hash: Buffer }>(tokensByHash, [hashes])
 
-/** `only`: the project that a token is bound to. */
-export const listTokens = (db: Db, only: ProjectId | null, before: string | null, limit: number) =>
+/** `only`: the projects whose tokens the caller may see; null: all. */
+export const listTokens = (db: Db, only: ProjectId[] | null, before: string | null, limit: number) =>
   db.query<TokenRow>(tokensOf, [only, before, limit])
 
 /** Returns the deleted token; undefined if the caller can reach no such token. */
-export const deleteToken = (db: Db, only: ProjectId | null, id: string) =>
+export const deleteToken = (db: Db, only: ProjectId[] | null, id: string) =>
   db.one<Pick<TokenRow, 'project_id'>>(deleteTokenRow, [id, only])
 
 export const deleteTokens = (db: Db, projectId: ProjectId) => db.run(deleteTokensOf, [projectId])

@@ -10,7 +10,11 @@ const writing = { 'x-tidings-console': '1' }
 describe('a browser', () => {
   it('is signed in by a management token, with a cookie that scripts and other sites cannot use', async () => {
     const reply = await signIn({ token: service.adminToken })
-    assert.deepEqual([reply.status, reply.json], [200, { role: 'admin', name: 'bootstrap', project_id: null }])
+    const { role, name, project_id, member, how } = reply.json
+    assert.deepEqual(
+      [reply.status, role, name, project_id, member, how],
+      [200, 'admin', 'bootstrap', null, null, 'token']
+    )
     const set = String(reply.headers['set-cookie'])
     assert.match(set, /^tidings_session=svc_ss_\S+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=\d+$/)
     const cookie = cookieOf(reply)

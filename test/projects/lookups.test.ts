@@ -31,7 +31,15 @@ async function credentialsWithKey(t: TestContext) {
   const { pool, count } = counted(await testPool(t))
   const listener = { on: () => {} }
   const metrics = createMetrics()
-  const credentials = createCredentials({ pool, listener, toProject: toProject(plans), log: silentLog, metrics })
+  const people = { members: async () => new Map(), seen: async () => 0 }
+  const credentials = createCredentials({
+    pool,
+    listener,
+    toProject: toProject(plans),
+    people,
+    log: silentLog,
+    metrics
+  })
   t.after(() => credentials.close())
   const projects = createProjects({
     pool,

@@ -31,6 +31,7 @@ import { preferenceRoutes } from './preferences/routes.ts'
 import * as tenants from './projects/projects.ts'
 import { webPushKeyRoute } from './sdk/sdk.ts'
 import { simulatedWebPushRoutes } from './sdk/simulated-routes.ts'
+import { catalogRoutes } from './segments/catalog/routes.ts'
 import { segmentRoutes } from './segments/saved/routes.ts'
 import { statsRoutes } from './stats/routes.ts'
 import { triggerManagementRoutes } from './triggers/manage-routes.ts'
@@ -151,6 +152,7 @@ export function mountSurfaces(
   simulatorRoutes(manage, { simulators, devices, pool })
   topicRoutes(manage, capabilities.preferences)
   segmentRoutes(manage, capabilities.segments)
+  catalogRoutes(manage, capabilities.segments.catalog)
   campaignManagementRoutes(manage, { campaigns, pool })
   triggerManagementRoutes(manage, triggers)
   journeyRoutes(manage, { users, campaigns, pool })

@@ -23,6 +23,7 @@ import type * as webhooks from './webhooks/schemas.ts'
 
 export type { Preview } from './campaigns/preview/schemas.ts'
 export type { Kind as ChangeKind } from './manage/changes/schemas.ts'
+export type { EventNames, Properties } from './segments/catalog/schemas.ts'
 export type { AttributeCondition, EventCondition, Segment } from './segments/language.ts'
 export type {
   CountAnswer as SegmentCount,

@@ -1,5 +1,6 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { createCatalog } from './catalog/catalog.ts'
 import { createSaving, type Users } from './saved/saved.ts'
 import { sizesOf } from './saved/sizes.ts'
 import { listSizes } from './saved/sizes-store.ts'
@@ -18,6 +19,7 @@ export {
   segmentLimits
 } from './language.ts'
 export { parseSegment, readConditions, readSegment } from './parse.ts'
+export { referencesIn } from './references.ts'
 export { idsIn } from './saved/refs.ts'
 export { holdSaved } from './saved/store.ts'
 export { type Whole, wholeOf } from './saved/whole.ts'
@@ -44,6 +46,7 @@ export function createSegments({ pool, campaigns }: { pool: Pool; campaigns: Use
   const { count, job } = sizesOf(pool)
   return {
     saving: createSaving(pool, campaigns),
+    catalog: createCatalog(pool),
 
     sizes: {
       count,

@@ -25,7 +25,7 @@ export class TemplateFailed extends Error {
   override readonly name = 'TemplateFailed'
 }
 
-const engine = createEngine()
+export const engine = createEngine()
 
 /** Whether a text has tags. Most texts have none. */
 export const isTemplate = (text: string): boolean => text.includes('{{') || text.includes('{%')
@@ -81,7 +81,7 @@ function namesIn(parsed: Parsed[]): Pick<Template, 'dependsOn' | 'names' | 'unkn
  * Switches off positions during an analysis, which does not need them. The library counts lines from the start of the
  * template for every name, which takes quadratic time: up to a second for 16 KiB.
  */
-function withoutPlaces<Result>(analyze: () => Result): Result {
+export function withoutPlaces<Result>(analyze: () => Result): Result {
   const { getPosition } = Token.prototype
   Token.prototype.getPosition = () => [1, 1]
   try {

@@ -39,6 +39,53 @@ describe('POST /api/v1/campaigns/{campaign_id}:preview', () => {
   })
 })
 
+describe('the trigger properties of a preview', () => {
+  it('are read out of all texts and the segment, each with its type, its places and whether it is needed', async () => {
+    const project = await service.project()
+    await service.manage('PUT', `/projects/${project.id}/segments/near`, {
+      json: { name: 'Near', segment: { attribute: 'user.city', operator: 'in', value: '{{ trigger.cities }}' } }
+    })
+    const campaign = {
+      name: 'Order',
+      segment: { all: [{ ref: 'near' }, { attribute: 'user.n', operator: 'equals', value: '{{ trigger.order.n }}' }] },
+      steps: [
+        {
+          id: 'one',
+          message: {
+            title: '{% if trigger.order %}{{ trigger.order.total | round }}{% endif %}',
+            body: '{{ trigger.note | default: "-" }}',
+            language: 'en',
+            translations: { de: { title: '{{ trigger.gruss }}' } }
+          }
+        },
+        { id: 'two', wait: '1h', message: { title: '{{ trigger.order.total }}', data: { x: '{{ trigger.note }}' } } }
+      ]
+    }
+    const path = `/projects/${project.id}/campaigns:preview`
+    const { status, json, text } = await service.manage('POST', path, { json: { campaign } })
+    assert.equal(status, 200, text)
+    const seen = json.trigger_properties.map(({ name, type, required, paths }: Json) => [name, type, required, paths])
+    assert.deepEqual(seen, [
+      ['order.total', 'number', true, ['steps[0].message.title', 'steps[1].message.title']],
+      ['note', 'text', true, ['steps[0].message.body', 'steps[1].message.data.x']],
+      ['gruss', 'text', true, ['steps[0].message.translations.de.title']],
+      ['cities', 'text', true, ['segment']],
+      ['order.n', 'text', true, ['segment']]
+    ])
+    assert.deepEqual(json.trigger_properties[0].path, ['order', 'total'])
+    const whole = {
+      ...campaign,
+      segment: {},
+      steps: undefined,
+      message: { title: '{{ trigger.order }}{{ trigger.order.n }}' }
+    }
+    const shown = (await service.manage('POST', path, { json: { campaign: whole } })).json.trigger_properties
+    assert.deepEqual(shown, [
+      { name: 'order', path: ['order'], type: 'json', required: true, paths: ['message.title'] }
+    ])
+  })
+})
+
 describe('the audience of a preview', () => {
   it('counts devices that a push reaches, and names the others as triggers do', async () => {
     const project = await service.project()

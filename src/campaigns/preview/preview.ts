@@ -31,6 +31,7 @@ import { readyOf } from '../versions.ts'
 import { needsEach, type ReachRules, reachOf } from './reach.ts'
 import { sampleOf } from './sample.ts'
 import type { Preview } from './schemas.ts'
+import { triggerPropertiesOf } from './trigger-properties.ts'
 
 /** How long a preview evaluates the segment. */
 const countMs = 3_000
@@ -92,6 +93,7 @@ export const createPreview =
     const { users, devices, deferred, complete, reason, skipped } = found
     return {
       audience: { users, devices, deferred, complete, reason, skipped },
+      trigger_properties: triggerPropertiesOf(written),
       ...(await sampleOf(pool, projectId, ready, trigger, { ...found, refusalOf: reach.refusalOf }))
     }
   }

@@ -82,6 +82,22 @@ export const PreviewAnswer = Type.Object({
         'Values that templates use without a default, and that are missing. on_missing: skip leaves these devices out.'
     }
   ),
+  trigger_properties: Type.Array(
+    Type.Object({
+      name: Type.String({ description: 'The name after trigger, such as code or order.total.' }),
+      path: Type.Array(Type.String(), { description: 'The same as a list: names may hold dots.' }),
+      type: Type.Unsafe<'text' | 'number' | 'boolean' | 'json'>({
+        type: 'string',
+        enum: ['text', 'number', 'boolean', 'json'],
+        description: 'What the campaign does with the value suggests this type; json: a list or an object.'
+      }),
+      required: Type.Boolean({
+        description: 'A text has neither a default nor a condition for it, or the segment needs it.'
+      }),
+      paths: Type.Array(Type.String(), { description: 'Where the campaign uses it: message.title, segment.' })
+    }),
+    { description: 'The values of the trigger, or of the event, that the campaign refers to; at most 100.' }
+  ),
   next_at: Type.Optional(
     Type.Array(Type.String(), {
       description:

@@ -7,6 +7,9 @@ export interface Column<Item> {
   width?: number | string
 }
 
+/** Texts wrap; an id of hundreds of characters ends in dots, so that the other columns stay on the screen. */
+export const cellStyle = { maxWidth: 320, overflow: 'hidden', textOverflow: 'ellipsis' } as const
+
 export const TableHead = <Item,>({ columns }: { columns: Column<Item>[] }) => (
   <Table.Thead>
     <Table.Tr>

@@ -2,7 +2,7 @@ import { Box, Button, Center, ScrollArea, Table, Text } from '@mantine/core'
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef } from 'react'
 import type { PagedList as Pages } from '../api/paged-list.ts'
-import { type Column, TableHead } from './columns.tsx'
+import { type Column, cellStyle, TableHead } from './columns.tsx'
 import { ErrorAlert, Loading } from './states.tsx'
 import { plural } from './texts.tsx'
 
@@ -77,7 +77,9 @@ function Body<Item>({
         return (
           <Table.Tr key={keyOf(item)} data-index={index} ref={rows.measureElement} style={{ height: rowHeight }}>
             {columns.map(({ name, show }) => (
-              <Table.Td key={name}>{show(item)}</Table.Td>
+              <Table.Td key={name} style={cellStyle}>
+                {show(item)}
+              </Table.Td>
             ))}
           </Table.Tr>
         )

@@ -34,7 +34,7 @@ export function ErrorAlert({ error, retry }: { error: Error; retry?: () => unkno
 export const EmptyState = ({ title, children }: { title: string; children?: ReactNode }) => (
   <Center p="xl">
     <Stack align="center" gap="xs" maw={420} ta="center">
-      <Title order={3} size="h4">
+      <Title order={2} size="h4">
         {title}
       </Title>
       <Text c="dimmed" component="div">

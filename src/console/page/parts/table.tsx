@@ -1,5 +1,5 @@
 import { ScrollArea, Table } from '@mantine/core'
-import { type Column, TableHead } from './columns.tsx'
+import { type Column, cellStyle, TableHead } from './columns.tsx'
 
 /** A short list that is loaded as a whole. */
 export const SimpleTable = <Item,>({
@@ -13,14 +13,16 @@ export const SimpleTable = <Item,>({
   keyOf: (item: Item) => string
   label: string
 }) => (
-  <ScrollArea type="auto" viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'region' }}>
+  <ScrollArea type="auto" viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'group' }}>
     <Table highlightOnHover aria-label={label} miw={560}>
       <TableHead columns={columns} />
       <Table.Tbody>
         {items.map((item) => (
           <Table.Tr key={keyOf(item)}>
             {columns.map(({ name, show }) => (
-              <Table.Td key={name}>{show(item)}</Table.Td>
+              <Table.Td key={name} style={cellStyle}>
+                {show(item)}
+              </Table.Td>
             ))}
           </Table.Tr>
         ))}

@@ -8,6 +8,7 @@ import { triggerLink } from '../../parts/links.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { SimpleTable } from '../../parts/table.tsx'
+import { Clip } from '../../parts/texts.tsx'
 import { messageColumns } from '../messages/message-columns.tsx'
 import { Progress, StateBadge } from '../triggers/progress.tsx'
 import { MinuteChart } from './minute-chart.tsx'
@@ -96,7 +97,7 @@ export function RecentTriggers() {
                 <div key={trigger_id}>
                   <Group justify="space-between">
                     <Anchor component={Link} to={triggerLink(projectId, trigger_id)}>
-                      {campaign_id}
+                      <Clip>{campaign_id}</Clip>
                     </Anchor>
                     <StateBadge state={state} />
                   </Group>

@@ -7,6 +7,7 @@ import { useHasRole, useProject, useProjectId } from '../../api/session.ts'
 import { PageLayout } from '../../parts/page.tsx'
 import { PhoneRow } from '../../parts/phone/phone.tsx'
 import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
+import { Clip } from '../../parts/texts.tsx'
 import { isBroadcast, useActivityTokens } from './activities.ts'
 import { AddDevice, platformNames } from './add-device.tsx'
 import { ChannelActivity } from './channel-activity.tsx'
@@ -101,7 +102,7 @@ function Phones({ items, tap }: { items: InboxItem[]; tap: (item: InboxItem) => 
               {platformNames[platform]}
             </Text>
             <Text size="xs" c="dimmed">
-              {project_user_id ?? 'No user logged in'}
+              {project_user_id ? <Clip width={240}>{project_user_id}</Clip> : 'No user logged in'}
             </Text>
             {(!push || push.turned_off_at) && (
               <Badge color="red" variant="light">

@@ -1,6 +1,6 @@
 import { Badge, Button, Code, Group, Modal, Stack, Text, Title } from '@mantine/core'
 import type { InboxItem } from '../../../../wire.ts'
-import { Lines, When } from '../../parts/texts.tsx'
+import { Clip, Lines, When } from '../../parts/texts.tsx'
 import { isAccepted } from './inbox.ts'
 
 /** Every request to a simulated gateway, accepted or rejected. */
@@ -19,7 +19,7 @@ export const Requests = ({ items, open }: { items: InboxItem[]; open: (item: Inb
           {item.gateway}
         </Text>
         <Button variant="subtle" size="compact-sm" onClick={() => open(item)}>
-          {item.title ?? item.body ?? (item.silent ? 'Silent push' : 'Live Activity')}
+          <Clip width="40vw">{item.title ?? item.body ?? (item.silent ? 'Silent push' : 'Live Activity')}</Clip>
         </Button>
         <Text size="xs" c="dimmed">
           {item.answer.reason} <When at={item.received_at} />

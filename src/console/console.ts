@@ -40,6 +40,7 @@ export function consoleRoutes(open: Routes<null, never>, state: ConsoleState, ne
     })
     const name = params['*'] ?? ''
     if (name === 'waiting.js') return reply.type('text/javascript; charset=utf-8').send(reloadSoon)
+    if (name === 'push-worker.js') return reply.type('text/javascript; charset=utf-8').send(pushWorker)
     const file = state.files?.get(name)
     if (file && name !== 'index.html') return sendFile(reply, file, request.headers['accept-encoding'])
     // A name with an extension is a missing file. Any other path is a page of the router in index.html.
@@ -63,6 +64,9 @@ function sendFile(reply: FastifyReply, { type, body, encoded, hashed }: ConsoleF
 
 /** A meta refresh would keep the document and only follow the # with the sign-in code, so a script reloads it. */
 const reloadSoon = 'setTimeout(() => location.reload(), 1000)'
+
+/** The worker of the browser client, for a person who makes the browser of the console a device of a project. */
+const pushWorker = "importScripts('/sdk/tidings-sw.js')"
 
 /** A page that reloads itself. Its status is 200, because the service itself works. */
 const sendWaiting = (reply: FastifyReply, sentence: string) =>

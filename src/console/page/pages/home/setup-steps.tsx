@@ -1,40 +1,57 @@
-import { Anchor, Button, Group, Paper, Stepper, Text } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { Anchor, Box, Button, Group, Paper, Stack, Text, Title, VisuallyHidden } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import type { Page } from '../../../../wire.ts'
+import type { ReactNode } from 'react'
+import type { ChangeKind, Device, Page } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { sendPush, sent } from '../../api/send-push.ts'
 import { useHasRole, useProject, useProjectId } from '../../api/session.ts'
+import { CheckIcon } from '../../parts/icons.tsx'
 import { pageLink } from '../../parts/links.ts'
-import { CopyBlock } from '../../parts/texts.tsx'
+import { CopyBlock, DocsLink } from '../../parts/texts.tsx'
 import { gatewaysOf } from './health.tsx'
+import { ThisBrowser } from './this-browser.tsx'
 
-/** The steps to a working project. The first step that is not done is open. */
+interface Step {
+  label: string
+  done: boolean
+  content: ReactNode
+}
+
+/** The way from nothing to a push on a real screen. The first step that is not done is open; a finished list is hidden. */
 export function SetupSteps() {
-  const projectId = useProjectId()
-  const next = useStepsDone().indexOf(false)
+  const steps = useSteps()
+  if (!steps || steps.every(({ done }) => done)) return null
+  const next = steps.findIndex(({ done }) => !done)
   return (
     <Paper withBorder p="md" component="section" aria-label="Next steps">
-      <Stepper active={next === -1 ? 3 : next} size="sm" iconSize={28}>
-        <Stepper.Step label="Send your first push" description="and watch it arrive">
-          <FirstPush />
-        </Stepper.Step>
-        <Stepper.Step label="Register a device" description="simulated or real">
-          <Text>
-            Add a simulated device in the <PageAnchor to={pageLink(projectId, 'lab')}>device lab</PageAnchor>, or have
-            your app call POST /api/v1/devices with a public key.
-          </Text>
-        </Stepper.Step>
-        <Stepper.Step label="Connect a gateway" description="to reach real devices">
-          <Text>
-            Add your APNs, FCM or Web Push credentials in the{' '}
-            <PageAnchor to={pageLink(projectId, 'settings')}>settings</PageAnchor>, then set the mode to live.
-          </Text>
-        </Stepper.Step>
-        <Stepper.Completed>
-          <Text>Setup complete.</Text>
-        </Stepper.Completed>
-      </Stepper>
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h4">
+          Next steps
+        </Title>
+        <Text size="sm" c="dimmed">
+          {steps.filter(({ done }) => done).length} of {steps.length} done
+        </Text>
+      </Group>
+      <Stack gap={4} component="ol" p={0} m={0} style={{ listStyle: 'none' }}>
+        {steps.map(({ label, done, content }, index) => (
+          <Box component="li" key={label}>
+            <details open={index === next}>
+              <Text component="summary" fw={500} style={{ cursor: 'pointer' }} c={done ? 'dimmed' : undefined}>
+                {label}{' '}
+                {done && (
+                  <>
+                    <CheckIcon /> <VisuallyHidden>done</VisuallyHidden>
+                  </>
+                )}
+              </Text>
+              <Stack gap="xs" p="xs">
+                {content}
+              </Stack>
+            </details>
+          </Box>
+        ))}
+      </Stack>
     </Paper>
   )
 }
@@ -45,39 +62,98 @@ const PageAnchor = ({ to, children }: { to: string; children: string }) => (
   </Anchor>
 )
 
-/** Whether there is a message, a device, and a gateway of a live project. */
-function useStepsDone(): boolean[] {
+/** Undefined until it is known what the project has. */
+function useSteps(): Step[] | undefined {
   const projectId = useProjectId()
   const mode = useProject()?.mode
-  const first = (kind: 'messages' | 'devices') => ({
-    queryKey: ['first', projectId, kind],
-    queryFn: () => project<Page<unknown>>(projectId, 'GET', `/${kind}`, { query: { limit: 1 } }),
+  const queries = useQueryClient()
+  const list = <Item,>(path: string, kind: ChangeKind, limit: number) => ({
+    queryKey: ['setup', projectId, path],
+    queryFn: () => project<Page<Item>>(projectId, 'GET', path, { query: { limit } }),
     meta: { kinds: [kind] }
   })
-  const messages = useQuery(first('messages'))
-  const devices = useQuery(first('devices'))
+  const messages = useQuery(list('/messages?status=SUCCEED', 'messages', 1))
+  const devices = useQuery(list<Device>('/devices', 'devices', 50))
+  const campaigns = useQuery(list('/campaigns', 'campaigns', 1))
   const gateways = useQuery(gatewaysOf(projectId))
-  const some = (page: { items: unknown[] } | undefined) => (page?.items.length ?? 0) > 0
-  return [some(messages.data), some(devices.data), some(gateways.data) && mode === 'live']
+  if (!messages.data || !devices.data || !campaigns.data || !gateways.data) return undefined
+  const user = devices.data.items.find(({ project_user_id }) => project_user_id)?.project_user_id ?? 'demo-user'
+  const real = devices.data.items.some(({ sdk_type, push }) => sdk_type !== 'simulated' && push)
+  return [
+    {
+      label: 'Send your first push',
+      done: messages.data.items.length > 0,
+      content: <FirstPush user={user} hasDevices={devices.data.items.length > 0} />
+    },
+    {
+      label: 'Register a device',
+      done: devices.data.items.length > 0,
+      content: (
+        <Text size="sm">
+          Add a simulated device in the <PageAnchor to={pageLink(projectId, 'lab')}>device lab</PageAnchor>, or have
+          your app call POST /api/v1/devices with a public key: <DocsLink to="guides/ios">iOS</DocsLink>,{' '}
+          <DocsLink to="guides/android">Android</DocsLink>, <DocsLink to="guides/web-push">Web</DocsLink>.
+        </Text>
+      )
+    },
+    {
+      label: 'Write a campaign',
+      done: campaigns.data.items.length > 0,
+      content: (
+        <Text size="sm">
+          A message and its audience, triggered by your code, a schedule, an event or an agent.{' '}
+          <PageAnchor to={pageLink(projectId, 'new-campaign')}>New campaign</PageAnchor>
+        </Text>
+      )
+    },
+    {
+      label: 'Reach a real browser or phone',
+      done: real,
+      content: (
+        <>
+          <ThisBrowser user={user} done={() => queries.invalidateQueries({ queryKey: ['setup', projectId] })} />
+          <Text size="sm">
+            Your app does the same with a few lines: <DocsLink to="guides/web-push">Web</DocsLink>,{' '}
+            <DocsLink to="guides/ios">iOS</DocsLink>, <DocsLink to="guides/android">Android</DocsLink>.
+          </Text>
+        </>
+      )
+    },
+    {
+      label: 'Go live',
+      done: mode === 'live' && gateways.data.items.length > 0,
+      content: (
+        <Text size="sm">
+          Add your APNs, FCM or Web Push credentials in the{' '}
+          <PageAnchor to={`${pageLink(projectId, 'settings')}?tab=gateways`}>settings</PageAnchor>, then set the mode to
+          live. <DocsLink to="tutorials/going-live">Going live</DocsLink>
+        </Text>
+      )
+    }
+  ]
 }
 
-const push = { user: 'demo-user', title: 'Hello', body: 'It works' }
-
-function FirstPush() {
+function FirstPush({ user, hasDevices }: { user: string; hasDevices: boolean }) {
   const projectId = useProjectId()
   const canSend = useHasRole('editor')
   const navigate = useNavigate()
   const lab = pageLink(projectId, 'lab')
+  const { mode } = useProject() ?? {}
   const send = useMutation({
-    mutationFn: () => sendPush(projectId, push),
+    mutationFn: async () => {
+      // A project begins without devices. In a simulated one the page adds the phone that the push appears on.
+      const phone = { platform: 'IOS', project_user_id: user }
+      if (!hasDevices && mode === 'simulator') await project(projectId, 'POST', '/simulator/devices', { body: phone })
+      return sendPush(projectId, { user, title: 'Hello', body: 'It works' })
+    },
     onSuccess: (outcome) => {
       if (outcome === sent) void navigate({ to: lab })
     }
   })
   return (
     <>
-      <CopyBlock label="curl" text={curlOf(projectId)} />
-      <Group mt="xs" gap="xs">
+      <CopyBlock label="curl" text={curlOf(projectId, user)} />
+      <Group gap="xs">
         {canSend && (
           <Button size="xs" loading={send.isPending} onClick={() => send.mutate()}>
             Send a test push
@@ -94,8 +170,8 @@ function FirstPush() {
   )
 }
 
-function curlOf(projectId: string): string {
-  const { user, ...content } = push
+function curlOf(projectId: string, user: string): string {
+  const content = { title: 'Hello', body: 'It works' }
   const body = JSON.stringify({ push_notifications: [{ target: { project_user_id: user }, ...content }] })
   return `curl -X POST ${location.origin}/api/v1/messages:send -H 'X-Service-Project-ID: ${projectId}' \\
   -H 'X-Service-API-Key: <secret key>' -H 'Content-Type: application/json' -d '${body}'`

@@ -43,7 +43,7 @@ describe('a campaign', () => {
     await sees(preview(page), 'Hello Bo')
     await choose(page, 'Operator', 'is not')
     await sees(preview(page), 'Hello Ana')
-    await preview(page).getByLabel('Trigger properties').fill('{"percent": 20}')
+    await preview(page).getByLabel('trigger.percent', { exact: true }).fill('20')
     await sees(preview(page), '20 % off')
     await scene.look(page, 'the editor with a segment')
     await scene.picture(page, 'campaign-editor')
@@ -59,9 +59,9 @@ describe('a campaign', () => {
 
     await page.getByRole('tab', { name: 'Trigger' }).click()
     await page.getByLabel('Everyone in the audience').check()
-    await page.getByLabel('Trigger properties').fill('{"percent": 20}')
     await page.locator('[data-audience=users]', { hasText: '1 user' }).waitFor()
     await page.getByRole('button', { name: 'Send to 1 user' }).click()
+    await dialog(page).getByRole('button', { name: 'Send to 1 user' }).click()
     await sees(page, 'completed')
     await count(page, 'sent').getByText('1', { exact: true }).waitFor()
     await page.getByRole('region', { name: 'Messages' }).getByText('Hello Ana').waitFor()
@@ -121,7 +121,7 @@ describe('a campaign', () => {
       await state.fill('{"courier": "{{ trigger.courier }}", "minutes": 20}')
       await page.getByRole('textbox', { name: 'Attributes', exact: true }).fill('{"order": "42"}')
       await page.getByLabel('Alert title').fill('Hello {{ user.name }}')
-      await preview(page).getByLabel('Trigger properties').fill('{"courier": "Bo"}')
+      await preview(page).getByLabel('trigger.courier', { exact: true }).fill('Bo')
       await sees(preview(page), 'courier: Bo')
       await scene.look(page, 'the editor of a Live Activity')
 

@@ -215,7 +215,7 @@ describe('topics and preferences', () => {
     await begin(page, 'sale', 'Sale')
     await page.locator('[data-audience=users]', { hasText: '1 user' }).waitFor()
     await choose(page, 'Topic', 'Offers')
-    await sees(preview(page), '1 excluded: said no to the topic')
+    await sees(preview(page), '1 turned off this topic')
     await page.locator('[data-audience=users]', { hasText: '0 users' }).waitFor()
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     await sees(page, 'sale, version 1')
@@ -252,6 +252,7 @@ describe('a trigger for later', () => {
     await page.getByLabel('Everyone in the audience').check()
     await page.getByLabel('Send at').fill(inDays(2))
     await page.getByRole('button', { name: 'Schedule for 1 user' }).click()
+    await dialog(page).getByRole('button', { name: 'Schedule for 1 user' }).click()
     await page.getByText('scheduled', { exact: true }).waitFor()
     const path = `/api/v1/triggers/${page.url().split('/').at(-1)}`
     const isDue = async (local: string) => {

@@ -25,6 +25,8 @@ interface Form {
   path: string
   /** The button that opens the form, or the region it is in. */
   dialog?: string
+  /** A button that shows the field. */
+  first?: string
   part?: string
   send?: string
   /** Valid values of other fields. */
@@ -151,6 +153,7 @@ const forms: Form[] = [
   {
     name: 'a trigger',
     path: 'campaigns/news?tab=trigger',
+    first: 'Add trigger properties',
     wrong: [
       ['Trigger properties', '[]', /^Must be an object/],
       ['Trigger properties', '{', /^Invalid JSON/]
@@ -159,9 +162,13 @@ const forms: Form[] = [
 ]
 
 /** Restores each field before it tries the next one. */
-async function tryForm(page: Page, { path, dialog: opener, part, send, given = [], wrong }: Form): Promise<void> {
+async function tryForm(
+  page: Page,
+  { path, dialog: opener, first, part, send, given = [], wrong }: Form
+): Promise<void> {
   await page.goto(at(path))
   if (opener) await press(page, opener)
+  if (first) await press(page, first)
   const place = opener ? dialog(page) : part ? page.getByRole('region', { name: part }) : page
   for (const [field, typed] of given) await box(place, field).fill(typed)
   for (const [field, typed, says, said = field] of wrong) {

@@ -67,8 +67,8 @@ describe('the trigger properties of a preview', () => {
     const seen = json.trigger_properties.map(({ name, type, required, paths }: Json) => [name, type, required, paths])
     assert.deepEqual(seen, [
       ['order.total', 'number', true, ['steps[0].message.title', 'steps[1].message.title']],
-      ['note', 'text', true, ['steps[0].message.body', 'steps[1].message.data.x']],
       ['gruss', 'text', true, ['steps[0].message.translations.de.title']],
+      ['note', 'text', true, ['steps[0].message.body', 'steps[1].message.data.x']],
       ['cities', 'text', true, ['segment']],
       ['order.n', 'text', true, ['segment']]
     ])

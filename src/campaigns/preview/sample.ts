@@ -39,9 +39,16 @@ export async function sampleOf(
   }
 ): Promise<Shown> {
   const loaded = await loadRecipients(pool, projectId, found.sample)
-  const recipients = loaded.map((one) => ({ ...one, own: found.own.get(one.device_id) }))
   const { definition, heldOut } = ready
-  const targets = await findEndpoints(pool, projectId, definition.live_activity, recipients)
+  const targets = await findEndpoints(pool, projectId, definition.live_activity, loaded)
+  const refusalOf = ({ device_id, choices }: (typeof loaded)[number]) =>
+    found.reasons.get(device_id) ?? found.refusalOf(choices)
+  const isReached = (one: (typeof loaded)[number]) => !refusalOf(one) && typeof targets.get(one.device_id) === 'object'
+  // Devices that would get it are shown first: their message is the one to look at.
+  const recipients = [...loaded.filter(isReached), ...loaded.filter((one) => !isReached(one))].map((one) => ({
+    ...one,
+    own: found.own.get(one.device_id)
+  }))
   const texts = ready.texts(null)
   const campaignId = definition.campaign_id ?? ''
   const winnerOf = await lookUpWinners(pool, projectId, [{ campaignId, texts }])
@@ -55,8 +62,8 @@ export async function sampleOf(
     const { project_user_id, device_id, platform, user_id } = recipient
     const { variant, language } = choices[index]!
     const target = targets.get(device_id)
-    const refusal = found.reasons.get(device_id) ?? found.refusalOf(recipient.choices)
-    const unreachable = refusal ?? (typeof target === 'object' ? null : (target ?? 'NO_DEVICE').toLowerCase())
+    const unreachable =
+      refusalOf(recipient) ?? (typeof target === 'object' ? null : (target ?? 'NO_DEVICE').toLowerCase())
     const { content, fault, missing } = readingOf(rendered[index]!)
     const shown = { project_user_id, device_id, platform, variant, language, content, missing }
     if (!content) return { ...shown, reason: fault, payload_bytes: null }

@@ -24,11 +24,19 @@ export function triggerPropertiesOf(campaign: Campaign): TriggerProperty[] {
 
 function usesInTexts(campaign: Campaign): Use[] {
   const known = new Map<string, TriggerUse[]>()
-  return [...templatesOf(campaign)].flatMap(([place, source = '']) => {
+  const texts = [...templatesOf(campaign)].sort(([one], [other]) => rankOf(one) - rankOf(other))
+  return texts.flatMap(([place, source = '']) => {
     const uses = known.get(source) ?? triggerUses(source)
     known.set(source, uses)
     return uses.map((use) => ({ ...use, place }))
   })
+}
+
+/** The database keeps no order of fields, and people read the title first. */
+const order = ['title', 'body']
+const rankOf = (place: string) => {
+  const at = order.indexOf(/\w+$/.exec(place)?.[0] ?? '')
+  return at === -1 ? order.length : at
 }
 
 /** A user matches no condition that refers to a missing property, so each is required. */

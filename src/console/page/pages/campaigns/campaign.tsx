@@ -11,9 +11,9 @@ import { plural } from '../../parts/texts.tsx'
 import { CampaignEditor } from './editor.tsx'
 import { OnTheirWay } from './on-their-way.tsx'
 import { CampaignResults } from './results/results.tsx'
-import { CampaignSnippets } from './snippets.tsx'
+import { CampaignSnippets } from './sending/snippets.tsx'
+import { TriggerForm } from './sending/trigger-form.tsx'
 import { StatusBadge } from './status-badge.tsx'
-import { TriggerForm } from './trigger-form.tsx'
 import { CampaignVersions } from './versions.tsx'
 
 export const NewCampaign = () => (

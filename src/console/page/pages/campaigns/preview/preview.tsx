@@ -8,7 +8,7 @@ import { AudienceSummary } from './audience-summary.tsx'
 import { CompareButton } from './compare.tsx'
 import { PreviewInputs } from './inputs.tsx'
 import type { usePreview } from './preview-query.ts'
-import { SampleMessage } from './sample-message.tsx'
+import { bestSample, SampleMessage } from './sample-message.tsx'
 import { TestSend } from './test-send.tsx'
 
 /** The number of recipients and one rendered message. `campaignId` is given if the campaign is saved as shown. */
@@ -24,7 +24,7 @@ export function CampaignPreview({
   const { data, error, properties } = preview
   const canPreview = useHasRole('editor')
   if (!canPreview) return <Text c="dimmed">View only: previews need the editor role.</Text>
-  const [first] = data?.sample ?? []
+  const first = data && bestSample(data)
   const rejected = error instanceof ApiError && error.status === 400
   return (
     <Stack pos="sticky" top={72} component="section" aria-label="Preview">

@@ -1,9 +1,14 @@
 import { Stack, Text } from '@mantine/core'
 import type { Preview } from '../../../../../wire.ts'
 import { ActivityCard, NotificationCard, Screen } from '../../../parts/phone/phone.tsx'
+import { reasonTitle } from '../../triggers/reasons.ts'
 import { languageName } from '../message/language-name.ts'
 
 export type Sample = Preview['sample'][number]
+
+/** The message of a device that would get it, if there is one in the sample. */
+export const bestSample = ({ sample }: Preview): Sample | undefined =>
+  sample.find(({ reason }) => reason === null) ?? sample[0]
 
 /** A rendered message on the screen of a device. */
 export const SampleScreen = ({
@@ -46,7 +51,7 @@ export const SampleMessage = (sample: Sample) => {
       {content?.notification?.landingUrl && <Text size="sm">Link: {content.notification.landingUrl}</Text>}
       {reason && (
         <Text c="var(--mantine-color-error)" size="sm">
-          Would not be delivered: {reason}
+          Would not be delivered: {reason.startsWith('template_failed:') ? reason.slice(17) : reasonTitle(reason)}
         </Text>
       )}
       <MissingValues names={missing} />

@@ -1,18 +1,25 @@
 import { Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { Campaign } from '../../../../wire.ts'
-import { newId } from '../../api/client.ts'
-import { useProjectId } from '../../api/session.ts'
-import { Loaded } from '../../parts/states.tsx'
-import { CopyBlock } from '../../parts/texts.tsx'
-import { draftOf } from './draft.ts'
+import type { Campaign } from '../../../../../wire.ts'
+import { newId } from '../../../api/client.ts'
+import { useProjectId } from '../../../api/session.ts'
+import { objectOr } from '../../../parts/json.ts'
+import { useSessionState } from '../../../parts/session-state.ts'
+import { Loaded } from '../../../parts/states.tsx'
+import { CopyBlock } from '../../../parts/texts.tsx'
+import { draftOf } from '../draft.ts'
+import { withPlaceholders } from '../preview/trigger-values.ts'
+import { useTriggerProperties } from './dry-run.ts'
 
 /** The campaign as a curl call, as a call of an agent, and as a file. */
 export function CampaignSnippets({ campaign }: { campaign: Campaign }) {
   const projectId = useProjectId()
   const base = location.origin
   const id = campaign.campaign_id
-  const body = JSON.stringify({ audience: { targets: [{ project_user_id: 'demo-user' }] }, properties: {} })
+  // Prefilled with what was typed into the preview.
+  const [typed] = useSessionState(`preview properties ${id}`, '{}')
+  const properties = withPlaceholders(objectOr(typed, {}), useTriggerProperties(campaign))
+  const body = JSON.stringify({ audience: { targets: [{ project_user_id: 'demo-user' }] }, properties })
   const curl = `curl -X POST ${quoted(`${base}/api/v1/campaigns/${encodeURIComponent(id)}:trigger`)} \\
   -H 'X-Service-Project-ID: ${projectId}' -H 'X-Service-API-Key: <secret key>' \\
   -H 'Content-Type: application/json' -d ${quoted(body)}`
@@ -24,7 +31,9 @@ export function CampaignSnippets({ campaign }: { campaign: Campaign }) {
       message: {
         messageId: newId(),
         role: 'user',
-        parts: [{ data: { skill: 'trigger-campaign', campaignId: id, targets: [{ projectUserId: 'demo-user' }] } }]
+        parts: [
+          { data: { skill: 'trigger-campaign', campaignId: id, targets: [{ projectUserId: 'demo-user' }], properties } }
+        ]
       }
     }
   }

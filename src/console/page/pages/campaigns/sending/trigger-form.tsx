@@ -1,20 +1,23 @@
-import { Button, JsonInput, Radio, Stack, Text, TextInput } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
+import { Button, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import type { Campaign, Preview } from '../../../../wire.ts'
-import { project } from '../../api/client.ts'
-import { fieldError } from '../../api/errors.ts'
-import { useHasRole, useProjectId } from '../../api/session.ts'
-import { type Form, useApiForm } from '../../parts/forms/api-form.ts'
-import { errorText, objectOr, readObject } from '../../parts/json.ts'
-import { triggerLink } from '../../parts/links.ts'
-import { instantOf, localZone } from '../../parts/local-time.ts'
-import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
-import { plural } from '../../parts/texts.tsx'
-import { AudienceSummary } from './preview/audience-summary.tsx'
-import type { FindError } from './segment/segment.ts'
-import { type Target, Targets } from './targets.tsx'
+import { useState } from 'react'
+import type { Campaign } from '../../../../../wire.ts'
+import { project } from '../../../api/client.ts'
+import { fieldError } from '../../../api/errors.ts'
+import { useHasRole, useProjectId } from '../../../api/session.ts'
+import { type Form, useApiForm } from '../../../parts/forms/api-form.ts'
+import { objectOr } from '../../../parts/json.ts'
+import { triggerLink } from '../../../parts/links.ts'
+import { instantOf, localZone } from '../../../parts/local-time.ts'
+import { useSessionState } from '../../../parts/session-state.ts'
+import { EmptyState, ErrorAlert } from '../../../parts/states.tsx'
+import { plural } from '../../../parts/texts.tsx'
+import { AudienceSummary, usersText } from '../preview/audience-summary.tsx'
+import { TriggerFields } from '../preview/trigger-fields.tsx'
+import type { FindError } from '../segment/segment.ts'
+import { type Target, Targets } from '../targets.tsx'
+import { ConfirmSend } from './confirm-send.tsx'
+import { campaignPath, type TriggerRequest, useDryRun, useTriggerProperties } from './dry-run.ts'
 
 interface Values {
   to: string
@@ -25,31 +28,13 @@ interface Values {
 }
 
 /** The request that triggers the campaign; undefined while something is missing. */
-function requestOf({ to, targets, properties: text, sendAt }: Values) {
+function requestOf({ to, targets, properties: text, sendAt }: Values): TriggerRequest | undefined {
   const properties = objectOr(text, undefined)
   if (!properties || (to === 'targets' && targets.length === 0)) return undefined
   const send_at = instantOf(sendAt)
   const common = { properties, ...(send_at && { send_at }) }
   if (to === 'default') return common
   return { audience: to === 'everyone' ? { broadcast: true } : { targets }, ...common }
-}
-
-const pathOf = ({ campaign_id }: Campaign) => `/api/v1/campaigns/${encodeURIComponent(campaign_id)}`
-
-/** Previews the trigger a moment after each change. */
-function useDryRun(campaign: Campaign, values: Values) {
-  const projectId = useProjectId()
-  const request = requestOf(values)
-  const [asked] = useDebouncedValue(request, 400)
-  const query = useQuery({
-    queryKey: ['dry-run', projectId, campaign.campaign_id, campaign.version, asked],
-    queryFn: ({ signal }) =>
-      project<Preview>(projectId, 'POST', `${pathOf(campaign)}:preview`, { body: asked, signal }),
-    enabled: asked !== undefined,
-    retry: false
-  })
-  const isCurrent = JSON.stringify(asked) === JSON.stringify(request)
-  return { audience: request && query.data?.audience, error: query.error, isCurrent }
 }
 
 export const TriggerForm = ({ campaign }: { campaign: Campaign }) =>
@@ -62,26 +47,35 @@ export const TriggerForm = ({ campaign }: { campaign: Campaign }) =>
 function EditableForm({ campaign }: { campaign: Campaign }) {
   const projectId = useProjectId()
   const navigate = useNavigate()
-  const { form, sending, onSubmit } = useApiForm<Values, { trigger_id: string }>({
-    initialValues: { to: campaign.default_audience ? 'default' : 'targets', targets: [], properties: '{}', sendAt: '' },
-    send: (values) => project(projectId, 'POST', `${pathOf(campaign)}:trigger`, { body: requestOf(values) }),
+  const fields = useTriggerProperties(campaign)
+  // The values that were tried in the preview are a good start.
+  const [tried] = useSessionState(`preview properties ${campaign.campaign_id}`, '{}')
+  const [asked, setAsked] = useState<TriggerRequest>()
+  const { form, sending } = useApiForm<Values, { trigger_id: string }>({
+    initialValues: {
+      to: campaign.default_audience ? 'default' : 'targets',
+      targets: [],
+      properties: tried,
+      sendAt: ''
+    },
+    send: (values) => project(projectId, 'POST', `${campaignPath(campaign)}:trigger`, { body: requestOf(values) }),
     onSuccess: ({ trigger_id }) => navigate({ to: triggerLink(projectId, trigger_id) }),
     errors: () => ({}),
     draft: { name: `trigger ${campaign.campaign_id}` }
   })
-  const { audience, error, isCurrent } = useDryRun(campaign, form.values)
+  const request = requestOf(form.values)
+  const { audience, error, isCurrent } = useDryRun(campaign, request)
   const findError: FindError = (path, only) => fieldError(sending.error ?? error, path, only)
+  const send = () => sending.mutate(form.values)
   return (
-    <form onSubmit={onSubmit}>
+    <form onSubmit={form.onSubmit(() => (isBroadcast(form.values, campaign) ? setAsked(request) : send()))}>
       <Stack maw={520}>
         <Recipients campaign={campaign} form={form} findError={findError} />
-        <JsonInput
-          {...form.getInputProps('properties')}
-          label="Trigger properties"
-          description="Values for {{ trigger.* }}"
-          error={errorText(readObject(form.values.properties)) ?? findError('properties')}
-          autosize
-          minRows={3}
+        <TriggerFields
+          fields={fields}
+          text={form.values.properties}
+          setText={(text) => form.setFieldValue('properties', text)}
+          error={findError('properties')}
         />
         <TextInput
           {...form.getInputProps('sendAt')}
@@ -94,20 +88,26 @@ function EditableForm({ campaign }: { campaign: Campaign }) {
         {campaign.status !== 'active' && (
           <Text role="status">Status is {campaign.status}. Only active campaigns can be triggered.</Text>
         )}
-        {sending.error && <ErrorAlert error={sending.error} />}
-        <Button
-          type="submit"
-          loading={sending.isPending}
-          disabled={!requestOf(form.values) || campaign.status !== 'active'}
-        >
-          {`${form.values.sendAt ? 'Schedule' : 'Send'}${isCurrent && audience ? ` ${form.values.sendAt ? 'for' : 'to'} ${countOf(audience)}` : ''}`}
+        {sending.error && !asked && <ErrorAlert error={sending.error} />}
+        <Button type="submit" loading={sending.isPending} disabled={!request || campaign.status !== 'active'}>
+          {`${form.values.sendAt ? 'Schedule' : 'Send'}${isCurrent && audience ? ` ${form.values.sendAt ? 'for' : 'to'} ${usersText(audience)}` : ''}`}
         </Button>
       </Stack>
+      <ConfirmSend
+        campaign={campaign}
+        request={asked}
+        close={() => setAsked(undefined)}
+        send={send}
+        isSending={sending.isPending}
+        error={sending.error}
+      />
     </form>
   )
 }
 
-const countOf = ({ users, complete }: Preview['audience']) => `${complete ? '' : 'at least '}${plural(users, 'user')}`
+/** Whether everyone in the audience gets it, who is nowhere named. */
+const isBroadcast = ({ to }: Values, { default_audience }: Campaign) =>
+  to === 'everyone' || (to === 'default' && default_audience?.broadcast === true)
 
 function Recipients({ campaign, form, findError }: { campaign: Campaign; form: Form<Values>; findError: FindError }) {
   const { to, targets } = form.values

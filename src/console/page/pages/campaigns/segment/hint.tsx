@@ -1,0 +1,15 @@
+import { Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+/** A warning beside a field that forbids nothing. */
+export const Hint = ({ children }: { children: ReactNode }) => (
+  <Text
+    size="xs"
+    w="100%"
+    role="status"
+    c="light-dark(var(--mantine-color-orange-9), var(--mantine-color-orange-4))"
+    style={{ overflowWrap: 'anywhere' }}
+  >
+    {children}
+  </Text>
+)

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { describe } from 'node:test'
+import type { Page } from 'playwright-core'
+import { givenCampaign, put } from '../support/campaigns.ts'
+import type { Json } from '../support/http.ts'
+import { givenUser } from '../support/messages.ts'
+import { eventually, type TestProject } from '../support/service.ts'
+import { choose, dialog, sees, startWithConsole, story } from './console.ts'
+
+const service = await startWithConsole()
+const preview = (page: Page) => page.getByRole('region', { name: 'Preview' })
+
+/** Ana and Bo with a simulated phone each, and Cy, whose phone has no push token. */
+async function shop(): Promise<TestProject> {
+  const project = await service.project({ name: 'Shop', mode: 'simulator' })
+  await put(project, 'ana', { plan: 'premium', age: 34 })
+  await put(project, 'bo', { plan: 'free', age: 19 })
+  for (const user of ['ana', 'bo'])
+    await service.manage('POST', `/projects/${project.id}/simulator/devices`, {
+      json: { platform: 'IOS', project_user_id: user }
+    })
+  await givenUser(project, 'cy', { id: `cy-phone-${project.id}`, push_token: null })
+  return project
+}
+
+const lastMessage = async (project: TestProject): Promise<Json> =>
+  (await service.manage('GET', `/projects/${project.id}/messages`)).json.items[0]
+
+describe('a trigger', () => {
+  story('asks for the values that its template uses, and a test send carries them', async (scene) => {
+    const project = await shop()
+    await givenCampaign(service, project, {
+      campaign_id: 'sale',
+      message: { title: '{{ trigger.percent }} % off', body: '{{ trigger.shop.name | default: "Everywhere" }}' }
+    })
+    const page = await scene.open(service, `p/${project.id}/campaigns/sale`)
+    const percent = preview(page).getByLabel('trigger.percent', { exact: true })
+    await percent.waitFor()
+    await sees(preview(page), 'Empty. The text has no default for it.')
+    await percent.fill('20')
+    await preview(page).getByLabel('trigger.shop.name', { exact: true }).fill('Linz')
+    await sees(preview(page), '20 % off')
+    await sees(page.getByRole('region', { name: /^Preview for/ }), 'Linz')
+    await preview(page).getByRole('button', { name: 'Send test to this device' }).click()
+    await sees(preview(page), 'Sent.')
+    await eventually(async () => assert.equal((await lastMessage(project)).title, '20 % off'))
+
+    // The commands to copy have the same values, and the trigger begins with them.
+    await page.getByRole('tab', { name: 'Code' }).click()
+    await sees(page.getByLabel('curl', { exact: true }), '"properties":{"percent":"20","shop":{"name":"Linz"}}')
+    await page.getByRole('tab', { name: 'Trigger' }).click()
+    assert.equal(await page.getByLabel('trigger.percent', { exact: true }).inputValue(), '20')
+    await choose(page, 'Type of trigger.percent', 'Number')
+    await page.getByRole('button', { name: 'Edit as JSON' }).click()
+    const json = page.getByLabel('Trigger properties')
+    assert.deepEqual(JSON.parse(await json.inputValue()), { percent: 20, shop: { name: 'Linz' } })
+  })
+
+  story('for everyone asks first, with the users it reaches, the excluded ones and a message', async (scene) => {
+    const project = await shop()
+    const topic = { name: 'Offers', default: 'subscribed' }
+    await service.manage('PUT', `/projects/${project.id}/topics/offers`, { json: topic })
+    await givenCampaign(service, project, {
+      campaign_id: 'sale',
+      topic: 'offers',
+      message: { title: 'For {{ user.plan }}' }
+    })
+    const page = await scene.open(service, `p/${project.id}/campaigns/sale?tab=trigger`)
+    await page.getByLabel('Everyone in the audience').check()
+    await sees(page.locator('[data-excluded=no_push_token]'), '1 has no push token')
+    await page.getByRole('button', { name: 'Send to 2 users' }).waitFor()
+
+    // The dialog counts again: Bo has turned the topic off meanwhile.
+    const off = { topics: { offers: false } }
+    await project.call('PATCH', '/api/v1/users/bo/preferences', { json: off })
+    await page.getByRole('button', { name: 'Send to 2 users' }).click()
+    await sees(dialog(page), 'Send to 1 user?')
+    await sees(dialog(page), '1 turned off this topic')
+    await sees(dialog(page), '1 has no push token')
+    await sees(dialog(page).getByRole('region', { name: 'Preview for ana' }), 'For premium')
+    await scene.look(page, 'the dialog before a broadcast')
+    await scene.picture(page, 'confirm-broadcast')
+    await dialog(page).getByRole('button', { name: 'Cancel' }).click()
+    const triggers = async () => (await project.call('GET', '/api/v1/triggers')).json.items.length
+    assert.equal(await triggers(), 0)
+    await page.getByRole('button', { name: /^Send to/ }).click()
+    await dialog(page).getByRole('button', { name: 'Send to 1 user' }).click()
+    await sees(page, 'completed')
+    assert.equal(await triggers(), 1)
+  })
+})

@@ -170,6 +170,7 @@ function startWorker(
   { config, pool, listener, log, nodeId, opened }: Infrastructure,
   {
     erasure,
+    users,
     events,
     webhooks,
     messages,
@@ -195,6 +196,7 @@ function startWorker(
       erasure,
       sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS),
       webhooks.keepJob,
+      ...users.jobs,
       ...events.jobs,
       ...webhooks.jobs,
       ...messages.jobs,

@@ -36,6 +36,7 @@ import { segmentRoutes } from './segments/saved/routes.ts'
 import { statsRoutes } from './stats/routes.ts'
 import { triggerManagementRoutes } from './triggers/manage-routes.ts'
 import { triggerRoutes } from './triggers/routes.ts'
+import { indexedPropertyRoutes } from './users/index-routes.ts'
 import { userManagementRoutes } from './users/manage-routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
@@ -145,6 +146,7 @@ export function mountSurfaces(
   changeRoutes(manage, changes, admission.byTokenForManagement)
   jobRoutes(manage, pool)
   userManagementRoutes(manage, users, pool)
+  indexedPropertyRoutes(manage, users, pool)
   deviceManagementRoutes(manage, { devices, users, pool })
   eventManagementRoutes(manage, { users, pool })
   gatewayRoutes(manage, gateways.credentials)

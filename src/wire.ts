@@ -73,6 +73,8 @@ export type Node = Static<typeof manage.NodeAnswer>
 export type DeadJob = Static<typeof manage.DeadJobAnswer>
 
 export type User = Static<typeof users.User>
+export type UserList = Static<typeof users.UserList>
+export type IndexedProperty = Static<typeof users.IndexedProperty>
 export type UserProperties = Static<typeof users.UserProperties>['properties']
 export type UserImport = Static<typeof users.ImportResult>
 export type Device = Static<typeof devices.ManagedDevice>

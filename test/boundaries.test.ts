@@ -146,6 +146,8 @@ const owners: Record<string, string> = {
   trigger_chunks: 'triggers',
   trigger_skips: 'triggers',
   triggers: 'triggers',
+  indexed_properties: 'users',
+  indexed_values: 'users',
   users: 'users',
   wanted_events: 'events',
   webhook_calls: 'webhooks',

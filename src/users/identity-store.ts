@@ -2,6 +2,7 @@ import type { Db } from '../platform/db/db.ts'
 import { heldProject, statement } from '../platform/db/statement.ts'
 import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import { isOut, mergedChoices } from './choice-store.ts'
+import { indexUsers, unindexUsers } from './index-store.ts'
 import type { Properties } from './properties.ts'
 import { fits } from './store.ts'
 
@@ -28,7 +29,7 @@ const mergedProperties = `a.properties <> '{}' and ${fits('a.properties || users
 // Properties of the identified user win; anonymous ones that would exceed the limit are left out. `before` is the identified user as it was.
 const absorbRow = statement(
   'users.absorb',
-  `update users
+  `with changed as (update users
       set properties = case when ${mergedProperties} then a.properties || users.properties else users.properties end,
           choices = ${mergedChoices('a.choices', 'users.choices')},
           updated_at = $4
@@ -36,7 +37,9 @@ const absorbRow = statement(
     where users.project_id = $1 and users.id = $3 and a.project_id = $1 and a.id = $2
       and before.project_id = $1 and before.id = $3
       and a.project_user_id is null and (a.choices is not null or ${mergedProperties})
-   returning ${isOut('a.choices')} and not ${isOut('before.choices')} as opts_out`
+   returning users.id, users.properties, ${isOut('a.choices')} and not ${isOut('before.choices')} as opts_out),
+   indexed as (${indexUsers('changed')})
+   select opts_out from changed`
 )
 const removeAnonymousRows = statement(
   'users.remove_anonymous',
@@ -60,12 +63,17 @@ const idsOfNames = statement(
 )
 const mergeRow = statement(
   'users.merge_by_id',
-  `update users set properties = properties || $3::jsonb, updated_at = $4
-    where project_id = $1 and id = $2 and ${fits('properties || $3::jsonb')}`
+  `with changed as (update users set properties = properties || $3::jsonb, updated_at = $4
+    where project_id = $1 and id = $2 and ${fits('properties || $3::jsonb')} returning id, properties),
+   indexed as (${indexUsers('changed')})
+   select id from changed`
 )
 const dropNames = statement(
   'users.drop_properties',
-  'update users set properties = properties - $3::text[], updated_at = $4 where project_id = $1 and id = $2'
+  `with changed as (update users set properties = properties - $3::text[], updated_at = $4
+    where project_id = $1 and id = $2 returning id),
+   unindexed as (${unindexUsers('changed', '$3::text[]')})
+   select id from changed`
 )
 const held = statement(
   'users.hold',
@@ -123,7 +131,7 @@ export async function find(
 
 /** False if the user would exceed the limits. */
 export const mergeProperties = async (db: Db, projectId: ProjectId, id: string, properties: Properties, at: Date) =>
-  (await db.run(mergeRow, [projectId, id, JSON.stringify(properties), at])) > 0
+  (await db.one(mergeRow, [projectId, id, JSON.stringify(properties), at])) !== undefined
 
 export const dropProperties = (db: Db, projectId: ProjectId, id: string, names: string[], at: Date) =>
   db.run(dropNames, [projectId, id, names, at])

@@ -2,11 +2,13 @@ import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Choices } from './choice-store.ts'
+import { indexedValue } from './index-store.ts'
+import type { Properties, PropertyValue } from './properties.ts'
 import type { UserRow } from './store.ts'
 
 // All lists here omit anonymous users: an import could not restore them, and there may be very many.
 /** Later than any id of a user. */
-const afterAll = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+export const afterAll = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const columns = 'id, project_user_id, properties, created_at, updated_at'
 
 const newestRows = statement(
@@ -15,27 +17,30 @@ const newestRows = statement(
     where project_id = $1 and project_user_id is not null and ($2::uuid is null or id < $2)
     order by id desc limit $3`
 )
-// Reads a window of the next ids and filters inside it. Filtered paging would scan again for every page.
-const searchWindowRows = statement(
+const named = `($4::text is null or (position(lower($4) in lower(u.project_user_id)) > 0 and u.project_user_id <> $4))`
+const searched = `select (select w.id from w order by w.id limit 1) as last, (select count(*)::int from w) as seen,
+          array(select w.id from w where w.hit order by w.id desc limit $6) as found`
+// Reads a window of the next ids and compares inside it, so that only ids are kept. Filtered paging would scan again for
+// every page. The position is always given: with "or $2 is null" a generic plan reads each window from the newest user.
+const scannedRows = statement(
   'users.search_window',
   `with w as materialized (
-     select id, project_user_id from users
-      where project_id = $1 and project_user_id is not null and ($2::uuid is null or id < $2)
-      order by id desc limit $3)
-   select (select w.id from w order by w.id limit 1) as last, (select count(*)::int from w) as seen,
-          array(select w.id from w where position(lower($4) in lower(w.project_user_id)) > 0
-                 order by w.id desc limit $5) as found`
+     select u.id, ${named} and ($5::jsonb is null or u.properties @> $5) as hit from users u
+      where u.project_id = $1 and u.project_user_id is not null and u.id < coalesce($2::uuid, '${afterAll}'::uuid)
+      order by u.id desc limit $3)
+   ${searched}`
 )
-// Each user is compared inside the window, so that only its id is kept. The position is always given: with "or $2 is
-// null" a generic plan reads each window from the newest user.
-const propertyWindowRows = statement(
-  'users.property_window',
+// The user is read by a subquery of its own for each row: a join might read all users of the project instead.
+const indexedRows = statement(
+  'users.indexed_window',
   `with w as materialized (
-     select id, properties -> $4::text = $5::jsonb as hit from users
-      where project_id = $1 and project_user_id is not null and id < coalesce($2::uuid, '${afterAll}'::uuid)
-      order by id desc limit $3)
-   select (select w.id from w order by w.id limit 1) as last, (select count(*)::int from w) as seen,
-          array(select w.id from w where w.hit order by w.id desc limit $6) as found`
+     select v.user_id as id, (select u.project_user_id is not null and ${named} and u.properties @> $5::jsonb
+                                from users u where u.project_id = $1 and u.id = v.user_id) as hit
+       from indexed_values v
+      where v.project_id = $1 and v.property_id = $7 and v.value = ${indexedValue('$8::jsonb')}
+        and v.user_id < coalesce($2::uuid, '${afterAll}'::uuid)
+      order by v.user_id desc limit $3)
+   ${searched}`
 )
 const byIdsRows = statement(
   'users.by_ids',
@@ -67,22 +72,40 @@ export interface SearchedBatch {
   found: string[]
 }
 
-/** The users of one batch that have this value of a property, which is JSON, and how far the batch went. */
-export const propertyBatch = async (
-  db: Db,
-  projectId: ProjectId,
-  {
-    before,
-    size,
-    name,
-    value,
-    limit
-  }: { before: string | null; size: number; name: string; value: string; limit: number }
-): Promise<SearchedBatch> =>
-  (await db.one<SearchedBatch>(propertyWindowRows, [projectId, before, size, name, value, limit]))!
+interface Batch {
+  before: string | null
+  size: number
+  text: string | null
+  properties: Properties | null
+  limit: number
+}
 
-export const searchBatch = async (
+const valuesOf = (projectId: ProjectId, { before, size, text, properties, limit }: Batch) => [
+  projectId,
+  before,
+  size,
+  text,
+  properties && JSON.stringify(properties),
+  limit
+]
+
+/** The users of one batch whose id has the text, and who have the properties. */
+export const scannedBatch = async (db: Db, projectId: ProjectId, batch: Batch): Promise<SearchedBatch> =>
+  (await db.one<SearchedBatch>(scannedRows, valuesOf(projectId, batch)))!
+
+/** The same, among users whom an index names. */
+export const indexedBatch = async (
   db: Db,
   projectId: ProjectId,
-  { before, size, text, limit }: { before: string | null; size: number; text: string; limit: number }
-): Promise<SearchedBatch> => (await db.one<SearchedBatch>(searchWindowRows, [projectId, before, size, text, limit]))!
+  { propertyId, value, ...batch }: Batch & { propertyId: string; value: PropertyValue }
+): Promise<SearchedBatch> =>
+  (await db.one<SearchedBatch>(indexedRows, [...valuesOf(projectId, batch), propertyId, JSON.stringify(value)]))!
+
+/** About how many users a project has. The planner knows without counting. */
+export async function aboutUsers(db: Db, projectId: ProjectId): Promise<number> {
+  const [row] = await db.adhoc<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>(
+    'explain (format json) select 1 from users where project_id = $1',
+    [projectId]
+  )
+  return row?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0
+}

@@ -1,63 +1,64 @@
 import type { Db } from '../platform/db/db.ts'
 import { defaultLimit, encodeCursor, idAfter } from '../platform/http/paging.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
-import { newestUsers, oldestUsers, searchBatch, usersByIds } from './listing-store.ts'
-import { type StoredUser, toUser } from './store.ts'
+import { aboutUsers, afterAll, newestUsers, oldestUsers, usersByIds } from './listing-store.ts'
+import type { Properties } from './properties.ts'
+import { findUsers, type StoredUser, toUser } from './store.ts'
+import type { Users } from './users.ts'
 
-/** One page of a search examines at most `batchesPerPage` batches of this size, whatever the size of the project. */
-const batchSize = 20_000
-const batchesPerPage = 10
+/** How long a page of a search may take. What is left is for the next page. */
+const pageMs = 1_000
 const exportBatch = 1_000
 
 export interface UserPage {
   users: StoredUser[]
   nextCursor: string | null
+  /** How many users were compared, if no index named them, and about how many the project has. */
+  searched?: number
+  about?: number
 }
 
-/**
- * Lists users, the newest first. A search may return a short page with a cursor: it examines a bounded number of users.
- */
+export interface ListRequest {
+  search?: string | undefined
+  where?: Properties | undefined
+  cursor?: string | undefined
+  limit?: number | undefined
+}
+
+/** Lists users, the newest first. A search may return a short page with a cursor: each page has its time. */
 export async function listUsers(
   db: Db,
+  users: Pick<Users, 'search'>,
   projectId: ProjectId,
-  { search, cursor, limit = defaultLimit }: { search?: string; cursor?: string; limit?: number }
+  { search, where, cursor, limit = defaultLimit }: ListRequest
 ): Promise<UserPage> {
   const before = idAfter(cursor)
-  if (search === undefined || search === '') {
+  const text = search || undefined
+  if (text === undefined && where === undefined) {
     const rows = await newestUsers(db, projectId, before, limit + 1)
     return {
       users: rows.slice(0, limit).map(toUser),
       nextCursor: rows.length > limit ? encodeCursor(rows[limit - 1]!.id) : null
     }
   }
-  const exact = before === null && isUuid(search) ? await usersByIds(db, projectId, [search]) : []
-  if (exact.length > 0) return { users: exact.map(toUser), nextCursor: null }
-  return searchUsers(db, projectId, search, before, limit)
+  const exact = text !== undefined && before === null ? await exactly(db, projectId, text, where) : []
+  if (exact.some(({ id }) => id === text)) return { users: exact, nextCursor: null }
+  if (exact.length === limit) return { users: exact, nextCursor: encodeCursor(afterAll) }
+  const wanted = { text, where, before, limit: limit - exact.length }
+  const { ids, next, seen, indexed } = await users.search(projectId, wanted, pageMs)
+  const rows = ids.length > 0 ? await usersByIds(db, projectId, ids) : []
+  const page = { users: [...exact, ...rows.map(toUser)], nextCursor: next === null ? null : encodeCursor(next) }
+  if (indexed) return page
+  return { ...page, searched: seen, ...(next !== null && { about: await aboutUsers(db, projectId) }) }
 }
 
-async function searchUsers(
-  db: Db,
-  projectId: ProjectId,
-  search: string,
-  before: string | null,
-  limit: number
-): Promise<UserPage> {
-  const ids: string[] = []
-  let from = before
-  for (let batches = 0; batches < batchesPerPage; batches += 1) {
-    const wanted = limit - ids.length
-    const batch = { before: from, size: batchSize, text: search, limit: wanted }
-    const { last, seen, found } = await searchBatch(db, projectId, batch)
-    ids.push(...found)
-    from = found.length === wanted ? found.at(-1)! : last
-    if (found.length === wanted) break
-    if (seen < batchSize) {
-      from = null
-      break
-    }
-  }
-  const rows = ids.length > 0 ? await usersByIds(db, projectId, ids) : []
-  return { users: rows.map(toUser), nextCursor: from === null ? null : encodeCursor(from) }
+/** The user who has exactly this id, or this service id. */
+async function exactly(db: Db, projectId: ProjectId, id: string, where: Properties = {}): Promise<StoredUser[]> {
+  const byService = isUuid(id) ? (await usersByIds(db, projectId, [id])).map(toUser) : []
+  const found = byService.length > 0 ? byService : await findUsers(db, projectId, [id])
+  return found.filter(({ properties }) =>
+    Object.entries(where).every(([name, value]) => Object.hasOwn(properties, name) && properties[name] === value)
+  )
 }
 
 type ExportedRow = Awaited<ReturnType<typeof oldestUsers>>[number]

@@ -26,10 +26,7 @@ export function checkProperties(properties: unknown): Properties {
   if (names.length > maxProperties) throw tooLarge()
   let longest = 0
   for (const name of names) {
-    if (name === '' || longerThan(name, maxNameLength)) {
-      throw refuse('properties', `names must be 1 to ${maxNameLength} characters`)
-    }
-    if (!isStorable(name)) throw refuse('properties', 'a name holds NUL or a lone surrogate')
+    checkPropertyName(name)
     const value = properties[name]
     if (typeof value === 'string' ? !isStorable(value) : !isScalar(value)) {
       throw refuse(`properties.${name}`, 'must be a string, a finite number, a boolean or null')
@@ -40,6 +37,12 @@ export function checkProperties(properties: unknown): Properties {
   if (longest * 6 + names.length * 6 > maxPropertiesBytes && bytesOf(properties as Properties) > maxPropertiesBytes)
     throw tooLarge()
   return properties as Properties
+}
+
+export function checkPropertyName(name: string): void {
+  if (name === '' || longerThan(name, maxNameLength))
+    throw refuse('properties', `names must be 1 to ${maxNameLength} characters`)
+  if (!isStorable(name)) throw refuse('properties', 'a name holds NUL or a lone surrogate')
 }
 
 /** The length of a number written out in full: a sign, "0.", 323 zeros and 17 digits. */

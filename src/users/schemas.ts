@@ -24,6 +24,41 @@ export const User = Type.Object({
   updated_at: Type.String()
 })
 
+export const UserList = Type.Object({
+  items: Type.Array(User),
+  next_cursor: Type.Union([Type.String(), Type.Null()]),
+  searched: Type.Optional(
+    Type.Integer({ description: 'How many users this page was searched in, if no index named them.' })
+  ),
+  about: Type.Optional(
+    Type.Integer({ description: 'About how many users the project has, while a search is not complete.' })
+  )
+})
+
+export const NewUserBody = Type.Object({ project_user_id: IdSchema, properties: Type.Optional(PropertiesSchema) })
+
+export const PropertyChangeBody = Type.Object({
+  set: Type.Optional(PropertiesSchema),
+  remove: Type.Optional(
+    Type.Array(Type.String(), { maxItems: maxProperties, description: 'Names. Absent ones are ignored.' })
+  ),
+  before: Type.Optional(
+    Type.Unsafe<Record<string, string | number | boolean | null>>({
+      ...PropertiesSchema,
+      description:
+        'The values from which the change starts. If a property of `set` or `remove` has another value now, or one that is not here exists, the response is 409 and nothing changes.'
+    })
+  )
+})
+
+export const IndexedProperty = Type.Object({
+  name: Type.String(),
+  state: Type.Union([Type.Literal('building'), Type.Literal('ready')]),
+  visited: Type.Optional(Type.Integer({ description: 'While it is built: the users visited so far.' })),
+  about: Type.Optional(Type.Integer({ description: 'About how many users there are.' })),
+  created_at: Type.String()
+})
+
 export const ImportResult = Type.Object({
   imported: Type.Integer(),
   failed: Type.Integer(),

@@ -2,6 +2,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { asTexts, heldProject, statement, texts } from '../platform/db/statement.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
+import { indexUsers, unindexUsers } from './index-store.ts'
 import type { Properties } from './properties.ts'
 
 export interface StoredUser {
@@ -42,36 +43,43 @@ const given = `(select project_id, id, key, properties
          as g(id, key, properties))`
 const upsert = statement(
   'users.upsert',
-  `${heldProject}
-   ${put(given, '$3')}
+  `${heldProject},
+   put as (${put(given, '$3')}
       set properties = ${merged}, updated_at = excluded.updated_at
     where ${fits(merged)}
-   returning id, project_user_id, properties`
+   returning id, project_user_id, properties),
+   indexed as (${indexUsers('put')})
+   select id, project_user_id, properties from put`
 )
 
 /**
- * Saves users for a statement of another capability: `source` has project_id, id, key and properties of each, in the
- * order of their keys. No user is without properties, so a user that would exceed the limits makes the whole statement
- * fail.
+ * Saves users for a statement of another capability, as `put` with the id and project_user_id of each: `source` has
+ * project_id, id, key and properties of each, in the order of their keys. No user is without properties, so a user that
+ * would exceed the limits makes the whole statement fail.
  */
-export const putUsers = (source: string, at: string): string => `${put(source, at)}
+export const putUsers = (source: string, at: string): string => `put as (${put(source, at)}
       set properties = case when ${fits(merged)} then ${merged} end, updated_at = excluded.updated_at
-   returning id, project_user_id`
+   returning id, project_user_id, properties),
+   indexed as (${indexUsers('put')})`
 
 const merge = statement(
   'users.merge',
-  `update users
+  `with changed as (update users
       set properties = users.properties || u.properties, updated_at = $3
      from unnest(${texts('$2')}, ${texts('$4')}::jsonb[]) as u(key, properties)
     where users.project_id = $1 and users.project_user_id = u.key
       and ${fits('users.properties || u.properties')}
-   returning users.project_user_id, users.properties`
+   returning users.id, users.project_user_id, users.properties),
+   indexed as (${indexUsers('changed')})
+   select project_user_id, properties from changed`
 )
 
 const drop = statement(
   'users.drop_named_properties',
-  `update users set properties = properties - $3::text[], updated_at = $4
-    where project_id = $1 and project_user_id = $2 returning properties`
+  `with changed as (update users set properties = properties - $3::text[], updated_at = $4
+    where project_id = $1 and project_user_id = $2 returning id, properties),
+   unindexed as (${unindexUsers('changed', '$3::text[]')})
+   select properties from changed`
 )
 
 /** Returns the remaining properties; undefined if the user does not exist. */

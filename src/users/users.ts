@@ -4,9 +4,11 @@ import { Refusal, type RefusalCode } from '../platform/errors.ts'
 import { type Fields, isObject } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { changeUser, insertUser, type PropertyChange } from './change-store.ts'
 import { type Choices, mergeChoices } from './choice-store.ts'
+import { createIndexes } from './indexes.ts'
 import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
-import { createPropertySearch } from './property-search.ts'
+import { createUserSearch } from './search.ts'
 import * as store from './store.ts'
 
 export type { Choices } from './choice-store.ts'
@@ -151,8 +153,28 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       mergeChoices(pool, projectId, choices, new Date()),
     /** Deletes a batch of the users of a project that is being erased. */
     eraseWindow: store.eraseUserWindow,
-    /** Users that have exactly this value of a property, as far as they are found in a few seconds. */
-    withProperty: createPropertySearch(pool),
+    ...createUserSearch(pool),
+    ...createIndexes(pool),
+    /** Creates a user, and refuses if there is one of this id. */
+    async createNew(projectId: ProjectId, projectUserId: unknown, properties: unknown = {}): Promise<store.StoredUser> {
+      const id = checkProjectUserId(projectUserId)
+      const user = { projectUserId: id, properties: checkProperties(properties) }
+      const created = await insertUser(pool, projectId, user, new Date())
+      if (!created) throw new Refusal('conflict', 'A user with this ID already exists.')
+      return created
+    },
+    /** Sets and removes properties at once, and refuses if others have changed them since `before`. */
+    async change(projectId: ProjectId, projectUserId: unknown, change: PropertyChange): Promise<store.StoredUser> {
+      const id = checkProjectUserId(projectUserId)
+      for (const properties of [change.set, change.before ?? {}]) checkProperties(properties)
+      const both = change.remove.filter((name) => Object.hasOwn(change.set, name))
+      if (both.length > 0) throw new Refusal('invalid_properties', `remove: ${both[0]} is also in set`)
+      const changed = await changeUser(pool, projectId, id, change, new Date())
+      if (changed) return changed
+      const found = await this.get(projectId, id)
+      if (change.before && !isAsBefore(found.properties, change)) throw new Refusal('conflict', changedByOthers)
+      throw tooLarge()
+    },
     async get(projectId: ProjectId, projectUserId: unknown): Promise<store.StoredUser> {
       const [user] = await store.findUsers(pool, projectId, [checkProjectUserId(projectUserId)])
       if (!user) throw notFound()
@@ -196,6 +218,14 @@ function checked({ projectUserId, properties }: CreateUser): store.Change | Refu
     throw error
   }
 }
+
+/** Whether the properties that a change names are still those that it starts from. */
+const isAsBefore = (now: Properties, { set, remove, before = {} }: PropertyChange) =>
+  [...Object.keys(before), ...Object.keys(set), ...remove].every(
+    (name) => Object.hasOwn(now, name) === Object.hasOwn(before, name) && now[name] === before[name]
+  )
+
+const changedByOthers = 'Someone else has changed these properties. Read the user again.'
 
 const nothing: Outcome = { properties: {} }
 

@@ -48,6 +48,20 @@ test('users are managed from the command line', async (t) => {
     assert.deepEqual(Object.keys(user).sort(), ['created_at', 'id', 'project_user_id', 'properties', 'updated_at'])
   })
 
+  await t.test('users are found by properties, which can be indexed', async () => {
+    const found = async (...where: string[]) => {
+      const options = where.flatMap((one) => ['--where', one])
+      const { items } = (await tidings('user', 'list', ...options, '--json')).json<{ items: User[] }>()
+      return items.map((user) => user.project_user_id)
+    }
+    assert.deepEqual(await found('plan=free', 'age=32'), ['ana'])
+    assert.deepEqual(await found('age="32"'), [])
+    assert.match((await tidings('user', 'list', '--where', 'plan=none')).stdout, /^No user matches\.$/m)
+    assert.equal((await tidings('user', 'list', '--where', 'plan')).code, 2)
+    assert.match((await tidings('user', 'index', '--add', 'plan', 'age')).stdout, /^plan +(building|ready)/m)
+    assert.match((await tidings('user', 'index', '--remove', 'plan', 'age')).stdout, /^No property is indexed/)
+  })
+
   await t.test('any id works, and control characters in it are escaped in lists', async () => {
     const odd = 'Ünï/cö?dé %2F #1 \u001b[31m'.replace('\u001b', '\u200b')
     assert.equal((await tidings('user', 'set', odd, 'a=1')).code, 0)

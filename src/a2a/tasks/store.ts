@@ -74,11 +74,11 @@ const begin = statement(
      select t.* from rows from (${lists}, unnest(${list('$11')}, ${texts('$12')}), json_array_elements_text($13::json))
        as t(${names}, drawn, properties, of_user)
        join begun on begun.task_id = t.id),
-   put as (${putUsers(
+   ${putUsers(
      `(select p.project_id, t.drawn::uuid as id, t.of_user as key, t.properties::jsonb as properties
          from project p cross join t where t.drawn is not null order by t.of_user collate "C")`,
      '$22'
-   )}),
+   )},
    owned as (select t.*, u.id::text as user_id from t left join put u on u.project_user_id = t.of_user),
    told as (
      insert into ${into}

@@ -18,6 +18,7 @@ import {
 import { type Resource, resource } from '../resource.ts'
 import { examples, inProject, type Session, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
+import { declareIndex } from './indexed.ts'
 import { declareJourneys } from './journeys.ts'
 import { declarePreferences } from './preferences.ts'
 
@@ -40,25 +41,37 @@ export function declare(command: Command, shell: Shell): void {
   declarePreferences(users)
   declareJourneys(users)
   declareDelete(users)
+  declareIndex(users)
 
-  users.list<User, { search?: string }>({
+  users.list<User, { search?: string; where?: [string, Scalar][] }>({
     about: 'List or search users',
     examples: [
       'tidings user list',
       'tidings user list --search @example.com --limit 20',
+      'tidings user list --where plan=premium --where age=31',
       "tidings user list --json | jq '.items'"
     ],
-    more: 'For all users of a large project, use `tidings user export`.',
+    more: `Values after --where are read as by \`tidings user set\`: 31 is a number, '"31"' is text.
+All users are compared, which takes a while in a large project, unless the
+property is indexed: see \`tidings user index\`.
+For all users of a large project, use \`tidings user export\`.`,
     usual: 100,
-    options: (list) => list.option('--search <text>', 'Only users whose id contains this'),
-    query: ({ search }) => ({ search }),
+    options: (list) =>
+      list
+        .option('--search <text>', 'Only users whose id contains this')
+        .option(
+          '--where <name=value>',
+          'Only users who have this property; may be repeated',
+          (argument: string, before: [string, Scalar][] = []) => [...before, userProperty(argument)]
+        ),
+    query: ({ search, where }) => ({ search, where: where && JSON.stringify(Object.fromEntries(where)) }),
     columns: [
       ['user', (user) => user.project_user_id],
       ['properties', ({ properties }) => shortened(inOneLine(properties), 60)],
       ['updated', (user) => time(user.updated_at)]
     ],
-    none: ({ search }) =>
-      search ? 'No user matches.' : 'No users yet. Create one with `tidings user set <user> plan=premium`.'
+    none: ({ search, where }) =>
+      search || where ? 'No user matches.' : 'No users yet. Create one with `tidings user set <user> plan=premium`.'
   })
   declareImport(users)
   declareExport(users)

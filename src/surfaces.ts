@@ -17,6 +17,7 @@ import { jobRoutes } from './manage/job-routes.ts'
 import { manageRoutes } from './manage/routes.ts'
 import { simulatorRoutes } from './manage/simulator-routes.ts'
 import { checkOrigin, mcpRoutes } from './mcp/mcp.ts'
+import { authorsOf } from './members/members.ts'
 import { messageManagementRoutes, messageRoutes } from './messages/messages.ts'
 import { approvalRoutes } from './oversight/oversight.ts'
 import type { Pool } from './platform/db/db.ts'
@@ -142,25 +143,27 @@ export function mountSurfaces(
   agentRoutes(agentSurface, agents, admission)
   mcpRoutes(mcpSurface, mcp, admission)
 
-  manageRoutes(manage, { projects, identity: capabilities.identity, pool, nodes, skills: agents.skills })
+  const names = tenants.createNames(pool, authorsOf)
+  manageRoutes(manage, { projects, identity: capabilities.identity, pool, nodes, names, skills: agents.skills })
   changeRoutes(manage, changes, admission.byTokenForManagement)
   jobRoutes(manage, pool)
   userManagementRoutes(manage, users, pool)
   indexedPropertyRoutes(manage, users, pool)
   deviceManagementRoutes(manage, { devices, users, pool })
   eventManagementRoutes(manage, { users, pool })
-  gatewayRoutes(manage, gateways.credentials)
+  gatewayRoutes(manage, gateways.credentials, names)
   messageManagementRoutes(manage, pool)
   simulatorRoutes(manage, { simulators, devices, pool })
   topicRoutes(manage, capabilities.preferences)
   segmentRoutes(manage, capabilities.segments)
+  campaignManagementRoutes(manage, { campaigns, pool, namesOf: names })
   catalogRoutes(manage, capabilities.segments.catalog)
   campaignManagementRoutes(manage, { campaigns, pool })
   triggerManagementRoutes(manage, triggers)
   journeyRoutes(manage, { users, campaigns, pool })
-  taskRecordRoutes(manage, pool)
+  taskRecordRoutes(manage, pool, names)
   webhookRoutes(manage, webhooks)
-  approvalRoutes(manage, capabilities.oversight.approvals)
+  approvalRoutes(manage, capabilities.oversight.approvals, names)
 }
 
 type Admit = Mount<tenants.ApiCaller, tenants.ApiAccess>['admit']

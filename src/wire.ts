@@ -69,6 +69,8 @@ export type Approval = Static<typeof approvals.ApprovalAnswer>
 /** The record of an agent's task, for people. */
 export type TaskRecord = Static<typeof tasks.TaskRecordAnswer>
 export type AuditEntry = Static<typeof manage.AuditAnswer>
+/** An author of changes. */
+export type Actor = Static<typeof manage.ActorAnswer>
 export type Node = Static<typeof manage.NodeAnswer>
 export type DeadJob = Static<typeof manage.DeadJobAnswer>
 
@@ -90,6 +92,8 @@ export type Preferences = Static<typeof preferences.PreferencesAnswer>
 
 export type Webhook = Static<typeof webhooks.WebhookAnswer>
 export type WebhookDelivery = Static<typeof webhooks.DeliveryAnswer>
+export type WebhookDeliveryDetail = Static<typeof webhooks.DeliveryDetailAnswer>
+export type WebhookAttempt = Static<typeof webhooks.AttemptAnswer>
 export type GatewayCredential = Static<typeof gateways.CredentialAnswer>
 export type Gateway = Static<typeof gateways.GatewayAnswer>
 export type GatewayCheck = Static<typeof gateways.CheckAnswer>

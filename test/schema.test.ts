@@ -15,6 +15,7 @@ const global = new Set([
   'nodes',
   'api_keys',
   'tokens',
+  'former_names',
   'jobs',
   'dead_jobs',
   'provider_tokens',

@@ -2,10 +2,13 @@ import { Readable } from 'node:stream'
 import { Type } from '@sinclair/typebox'
 import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
+import { refusing } from '../platform/fields.ts'
 import { defaultLimit, encodeCursor, idAfter, page, pageOf, pageQuery } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
-import { type ManageAccess, type ManageCaller, recordAudit } from '../projects/projects.ts'
+import { isStorable } from '../platform/json.ts'
+import { type ManageAccess, type ManageCaller, type NamesOf, recordAudit } from '../projects/projects.ts'
+import type { Task } from './model.ts'
 import { recordOf, type TaskRecord } from './tasks/record.ts'
 import { State, TaskRecordAnswer } from './tasks/record-schema.ts'
 import { findTasks, listTasks } from './tasks/store.ts'
@@ -14,25 +17,37 @@ const path = '/projects/:project_id/agent-tasks'
 const all = { contextId: undefined, state: undefined, changedAfter: undefined }
 
 /** Routes by which people read agents' tasks: a list, one task, and an export. */
-export function taskRecordRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Pool): void {
+export function taskRecordRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Pool, namesOf: NamesOf): void {
+  const named = async (projectId: ProjectId, tasks: Task[]) => {
+    const { nameOf } = await namesOf(
+      projectId,
+      tasks.map(({ by }) => by?.actor ?? null)
+    )
+    return (task: Task): TaskRecord => recordOf(task, nameOf(task.by?.actor ?? null))
+  }
+
   manage.get(
     path,
     {
       summary: 'List tasks of agents with who asked and what was done; newest first',
       access: 'viewer',
-      query: Type.Object({ ...pageQuery, state: Type.Optional(State) }),
+      query: Type.Object({
+        ...pageQuery,
+        state: Type.Optional(State),
+        context_id: Type.Optional(Type.String({ description: 'Only tasks of this conversation.' }))
+      }),
       answer: pageOf(TaskRecordAnswer),
       refusals: ['invalid_parameter']
     },
-    async ({ caller, query: { cursor, limit = defaultLimit, state } }) => {
+    async ({ caller, query: { cursor, limit = defaultLimit, state, context_id } }) => {
       const before = idAfter(cursor) ?? undefined
       const found = await listTasks(
         pool,
         caller.project!.id,
-        { ...all, state },
+        { ...all, state, contextId: stored(context_id) },
         { before, limit: limit + 1, offset: 0 }
       )
-      return page(found, limit, ({ id }) => encodeCursor(id), recordOf)
+      return page(found, limit, ({ id }) => encodeCursor(id), await named(caller.project!.id, found))
     }
   )
 
@@ -65,7 +80,7 @@ export function taskRecordRoutes(manage: Routes<ManageCaller, ManageAccess>, poo
       const id = task_id.toLowerCase()
       const task = isUuid(id) && (await findTasks(pool, caller.project!.id, [id])).get(id)
       if (!task) throw new Refusal('not_found', 'The project has no task with this id.')
-      return recordOf(task)
+      return (await named(caller.project!.id, [task]))(task)
     }
   )
 }
@@ -77,8 +92,14 @@ async function* linesOf(pool: Pool, projectId: ProjectId): AsyncGenerator<string
   let before: string | undefined
   for (;;) {
     const tasks = await listTasks(pool, projectId, all, { before, limit: tasksAtOnce, offset: 0 })
-    for (const task of tasks) yield `${JSON.stringify(recordOf(task))}\n`
+    for (const task of tasks) yield `${JSON.stringify(recordOf(task, null))}\n`
     before = tasks.at(-1)?.id
     if (tasks.length < tasksAtOnce) return
   }
+}
+
+/** No conversation has a name that the database cannot store. */
+function stored(id: string | undefined): string | undefined {
+  if (id !== undefined && !isStorable(id)) throw refusing('invalid_parameter')('context_id', 'must not hold a NUL')
+  return id
 }

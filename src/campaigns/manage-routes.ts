@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pool } from '../platform/db/db.ts'
 import { pageOf } from '../platform/http/paging.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
-import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
+import type { ManageAccess, ManageCaller, NamesOf } from '../projects/projects.ts'
 import type { Campaigns } from './campaigns.ts'
 import { unknownFields } from './definition/definition.ts'
 import { readWarnings, warningsOf } from './definition/warnings.ts'
@@ -20,7 +20,7 @@ import { campaignHistoryRoutes } from './version-routes.ts'
 /** Routes that configure campaigns. */
 export function campaignManagementRoutes(
   manage: Routes<ManageCaller, ManageAccess>,
-  { campaigns, pool }: { campaigns: Campaigns; pool: Pool }
+  { campaigns, pool, namesOf }: { campaigns: Campaigns; pool: Pool; namesOf: NamesOf }
 ): void {
   const { saving } = campaigns
   const path = '/projects/:project_id/campaigns'
@@ -99,7 +99,7 @@ export function campaignManagementRoutes(
       saved(reply, await saving.archive(caller.project!.id, caller.actor, params.campaign_id, expectedOf(request)))
   )
 
-  campaignHistoryRoutes(manage, { saving, pool })
+  campaignHistoryRoutes(manage, { saving, pool, namesOf })
   campaignTrialRoutes(manage, campaigns)
   winnerRoutes(manage, campaigns.winners)
   textRoutes(manage, saving)

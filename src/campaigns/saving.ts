@@ -4,7 +4,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { holdTopic } from '../preferences/preferences.ts'
-import { recordAudit } from '../projects/projects.ts'
+import { changesOf, recordAudit } from '../projects/projects.ts'
 import { checkPatterns, holdSaved, idsIn, type Whole, wholeOf } from '../segments/segments.ts'
 import { checkCampaignId, readAudience } from './audience/request.ts'
 import { type Campaign, parseCampaignInTurns } from './definition/definition.ts'
@@ -40,6 +40,18 @@ async function checked(pool: Pool, body: unknown): Promise<Campaign> {
   return campaign
 }
 
+/**
+ * A change for the audit log: the altered fields by name, and the values of short ones. The versions hold the rest, and
+ * the log holds no texts.
+ */
+function changeOf(old: Campaign, fresh: Campaign): Record<string, unknown> {
+  const stored = JSON.parse(JSON.stringify(fresh)) as Campaign
+  const names = [...new Set([...Object.keys(old), ...Object.keys(stored)])] as (keyof Campaign)[]
+  const changed = names.filter((name) => !isDeepStrictEqual(old[name], stored[name]))
+  const short = ({ name, status }: Campaign) => ({ name, status })
+  return { changed, ...changesOf(short(old), short(stored)), name: stored.name }
+}
+
 /** Saves campaigns. Every change is a new version; an identical campaign changes nothing. */
 export function createSaving(pool: Pool, onSaved: CampaignSaved) {
   const stale = (version: number | undefined) =>
@@ -70,7 +82,7 @@ export function createSaving(pool: Pool, onSaved: CampaignSaved) {
     if (!current) {
       const whole = await wholeOf(tx, projectId, definition.segment)
       if (!(await store.insertCampaign(tx, projectId, id, { definition, whole, actor, at }))) throw exists(id)
-      await audit(tx, projectId, actor, 'create', id, 1)
+      await audit(tx, projectId, actor, 'create', id, 1, { name: definition.name })
     } else {
       if (isDeepStrictEqual(current.definition, JSON.parse(JSON.stringify(definition))))
         return { row: current, result: 'unchanged' }
@@ -78,7 +90,15 @@ export function createSaving(pool: Pool, onSaved: CampaignSaved) {
       const whole = await wholeNow(tx, projectId, definition, current)
       await store.addVersion(tx, projectId, id, version, { definition, whole, actor, at })
       const archived = definition.status === 'archived' && current.definition.status !== 'archived'
-      await audit(tx, projectId, actor, archived ? 'archive' : 'update', id, version)
+      await audit(
+        tx,
+        projectId,
+        actor,
+        archived ? 'archive' : 'update',
+        id,
+        version,
+        changeOf(current.definition, definition)
+      )
     }
     if (definition.winner) await awaitWinners(tx, projectId, id)
     await keepWanted(tx, projectId, id, current?.definition, definition, at)
@@ -148,7 +168,7 @@ export function createSaving(pool: Pool, onSaved: CampaignSaved) {
           throw error instanceof Refusal ? inCampaign(id, error) : error
         })
         await store.addVersion(tx, projectId, id, version + 1, { definition, whole, actor, at })
-        await audit(tx, projectId, actor, 'update', id, version + 1, { segment: segmentId })
+        await audit(tx, projectId, actor, 'update', id, version + 1, { name: definition.name, segment: segmentId })
       }
     },
 

@@ -39,6 +39,9 @@ export const SavedAnswer = Type.Object({
 export const Version = Type.Object({
   version: Type.Integer({ description: 'Increases with every change.' }),
   actor: Type.String(),
+  actor_name: Type.Union([Type.String(), Type.Null()], {
+    description: 'The name of the key, token or person; null if it is not known any more.'
+  }),
   created_at: Type.String(),
   campaign: Type.Unsafe<CampaignFields>({
     type: 'object',

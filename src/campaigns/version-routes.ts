@@ -3,7 +3,7 @@ import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { decodeCursor, defaultLimit, encodeCursor, page, pageOf, pageQuery } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
-import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
+import type { ManageAccess, ManageCaller, NamesOf } from '../projects/projects.ts'
 import { checkCampaignId } from './audience/request.ts'
 import { notFound, type Saving } from './saving.ts'
 import { Counts, Version } from './schemas.ts'
@@ -15,7 +15,7 @@ const refusals = ['invalid_campaign_id', 'not_found'] as const
 /** Routes for the versions and the totals of a campaign. */
 export function campaignHistoryRoutes(
   manage: Routes<ManageCaller, ManageAccess>,
-  { saving, pool }: { saving: Saving; pool: Pool }
+  { saving, pool, namesOf }: { saving: Saving; pool: Pool; namesOf: NamesOf }
 ): void {
   manage.get(
     `${one}/versions`,
@@ -32,11 +32,15 @@ export function campaignHistoryRoutes(
       await saving.get(projectId, id)
       const before = cursor === undefined ? null : versionOf(decodeCursor(cursor, 1)[0]!)
       const rows = await store.listVersions(pool, projectId, id, before, limit + 1)
+      const { nameOf } = await namesOf(
+        projectId,
+        rows.map(({ actor }) => actor)
+      )
       return page(
         rows,
         limit,
         (row) => encodeCursor(String(row.version)),
-        ({ definition, ...row }) => ({ ...row, campaign: definition })
+        ({ definition, ...row }) => ({ ...row, actor_name: nameOf(row.actor), campaign: definition })
       )
     }
   )
@@ -58,7 +62,8 @@ export function campaignHistoryRoutes(
       const [row] = known ? await store.listVersions(pool, caller.project!.id, id, Number(version) + 1, 1) : []
       if (!row || row.version !== Number(version)) throw new Refusal('not_found', `Version ${version} does not exist.`)
       const { definition, ...rest } = row
-      return { ...rest, campaign: definition }
+      const { nameOf } = await namesOf(caller.project!.id, [row.actor])
+      return { ...rest, actor_name: nameOf(row.actor), campaign: definition }
     }
   )
 

@@ -1,13 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import type { Pool } from '../platform/db/db.ts'
-import { defaultLimit, idAfter, PageQuery, page, pageOf } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { Nodes } from '../platform/nodes/nodes.ts'
-import { type Identity, listAudit, type ManageAccess, type ManageCaller, type Projects } from '../projects/projects.ts'
+import type { Identity, ManageAccess, ManageCaller, NamesOf, Projects } from '../projects/projects.ts'
+import { auditRoutes } from './audit-routes.ts'
 import { type KnownSkills, keyRoutes } from './key-routes.ts'
 import { projectRoutes } from './project-routes.ts'
-import { cursorOfId } from './responses.ts'
-import { AuditAnswer, NodeAnswer } from './schemas.ts'
+import { NodeAnswer } from './schemas.ts'
 import { tokenRoutes } from './token-routes.ts'
 
 /** /manage/v1: projects, keys, tokens and the audit log. Users, campaigns and the rest add their own routes. */
@@ -18,23 +17,14 @@ export function manageRoutes(
     identity,
     pool,
     nodes,
+    names,
     skills
-  }: { projects: Projects; identity: Identity; pool: Pool; nodes: Nodes; skills: KnownSkills }
+  }: { projects: Projects; identity: Identity; pool: Pool; nodes: Nodes; names: NamesOf; skills: KnownSkills }
 ): void {
   projectRoutes(manage, { projects, identity, pool })
   keyRoutes(manage, projects, skills)
 
-  manage.get(
-    '/projects/:project_id/audit',
-    {
-      summary: 'List the changes in a project, with who made them',
-      access: 'admin',
-      query: PageQuery,
-      answer: pageOf(AuditAnswer)
-    },
-    async ({ caller, query: { cursor, limit = defaultLimit } }) =>
-      page(await listAudit(pool, caller.project!.id, idAfter(cursor), limit + 1), limit, cursorOfId, (row) => row)
-  )
+  auditRoutes(manage, pool, names)
 
   tokenRoutes(manage, projects, pool)
 

@@ -231,13 +231,30 @@ export const CreatedToken = Type.Object({
   prefix: Type.String(),
   created_at: Type.String()
 })
+const ActorName = Type.Union([Type.String(), Type.Null()], {
+  description: 'The name of the key, token or person, also of a deleted one; null if it is not known any more.'
+})
 export const AuditAnswer = Type.Object({
   id: Type.String(),
   at: Type.String(),
   actor: Type.String(),
+  actor_name: ActorName,
+  actor_role: Type.Union([Type.String(), Type.Null()], { description: 'Of a token or a person; null for a key.' }),
   action: Type.String(),
+  phrase: Type.String({
+    description:
+      'The action in words. The sentence is actor_name, phrase, target_name: "Ada activated the campaign Welcome".'
+  }),
   target: Type.String(),
-  details: Type.Record(Type.String(), Type.Unknown())
+  target_name: Type.String({ description: 'The name that the target had then; its id if it has none.' }),
+  details: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'More about it. `before` has the former values of the changed fields.'
+  })
+})
+export const ActorAnswer = Type.Object({
+  actor: Type.String(),
+  name: ActorName,
+  role: Type.Union([Type.String(), Type.Null()])
 })
 
 export const NodeAnswer = Type.Object({

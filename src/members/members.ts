@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../platform/db/db.ts'
-import { isUuid } from '../platform/ids.ts'
-import type { How, People, Principal, Role } from '../projects/projects.ts'
+import { isUuid, type ProjectId } from '../platform/ids.ts'
+import { type How, type People, type Principal, type Role, roleIn } from '../projects/projects.ts'
 import { type BrowserNeeds, createBrowsers } from './browser.ts'
 import { findRoles } from './membership-store.ts'
 import * as store from './store.ts'
@@ -49,4 +49,23 @@ export async function namesOf(
   const ids = actors.flatMap((actor) => /^member (.+)$/.exec(actor)?.[1] ?? []).filter(isUuid)
   const rows = ids.length > 0 ? await store.findNames(db, [...new Set(ids)]) : []
   return new Map(rows.map(({ id, name, email }) => [`member ${id}`, { name: name || email, email }]))
+}
+
+/** The same with the role that each has in a project now; null: none any more. */
+export async function authorsOf(
+  db: Db,
+  projectId: ProjectId,
+  actors: readonly string[]
+): Promise<Map<string, { name: string; role: Role | null }>> {
+  const names = await namesOf(db, actors)
+  const principals = await principalsOf(
+    db,
+    [...names.keys()].map((actor) => actor.slice('member '.length))
+  )
+  return new Map(
+    [...names].map(([actor, { name }]) => {
+      const principal = principals.get(actor.slice('member '.length))
+      return [actor, { name, role: (principal && roleIn(principal, projectId)) ?? null }]
+    })
+  )
 }

@@ -2,7 +2,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { refusing } from '../platform/fields.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { recordAudit } from '../projects/projects.ts'
+import { changesOf, recordAudit } from '../projects/projects.ts'
 import * as store from './topic-store.ts'
 
 /** The ids of some campaigns that use a topic. */
@@ -46,7 +46,13 @@ export function createTopics({ pool, campaignsOf }: { pool: Pool; campaignsOf: U
         const row = await store.putTopic(tx, projectId, wanted, new Date())
         if (!row) throw new Refusal('not_found', 'The project is being erased.')
         const action = before ? 'topic.update' : 'topic.create'
-        await recordAudit(tx, projectId, { actor, action, target: id, details: { name, default: byDefault } })
+        const short = (topic: { name: string; description: string; subscribed: boolean }) => ({
+          ...{ name: topic.name, description: topic.description },
+          default: topic.subscribed ? 'subscribed' : 'unsubscribed'
+        })
+        const changes = before && changesOf(short(before), short(wanted))
+        const details = { default: byDefault, ...changes, name }
+        await recordAudit(tx, projectId, { actor, action, target: id, details })
         return row
       })
     },
@@ -59,7 +65,7 @@ export function createTopics({ pool, campaignsOf }: { pool: Pool; campaignsOf: U
         const campaigns = await campaignsOf(tx, projectId, topic)
         if (campaigns.length > 0) throw inUse(topic, campaigns)
         await store.deleteTopic(tx, projectId, topic)
-        await recordAudit(tx, projectId, { actor, action: 'topic.delete', target: topic })
+        await recordAudit(tx, projectId, { actor, action: 'topic.delete', target: topic, details: { name: row.name } })
       })
   }
 }

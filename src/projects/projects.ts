@@ -6,7 +6,9 @@ import { Refusal } from '../platform/errors.ts'
 import { refusing } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
-import { type AuditEntry, record } from './audit-store.ts'
+import { type AuditEntry, record } from './audit/audit-store.ts'
+import { formerOf } from './audit/former.ts'
+import { forgetNames } from './audit/name-store.ts'
 import { type CallerKey, type Credentials, changedChannel } from './credentials.ts'
 import { findIdentitySecret } from './identity-store.ts'
 import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './keys.ts'
@@ -33,7 +35,8 @@ export {
   sessionCookie,
   sessionOf
 } from './admission.ts'
-export { listAudit, record as recordAudit } from './audit-store.ts'
+export { type AuditRow, changesOf, listActors, listAudit, record as recordAudit } from './audit/audit-store.ts'
+export { createNames, type Names, type NamesOf } from './audit/names.ts'
 export {
   type ApiCaller,
   type CallerKey,
@@ -47,7 +50,7 @@ export { checkIdentity, createIdentity, type Identity } from './identity.ts'
 export type { KeyKind, Role } from './keys.ts'
 export { hashOf, isPossible, newCredential, prefixes } from './keys.ts'
 export { counted, type Permit, type Policy, type PolicyHours } from './policy.ts'
-export { actorOf, atLeast, highestRole, type Principal, reachOf } from './principal.ts'
+export { actorOf, atLeast, highestRole, type Principal, reachOf, roleIn } from './principal.ts'
 export {
   type Limits,
   type MessageLimit,
@@ -212,12 +215,18 @@ export function createProjects({
     },
     async update(actor: string, projectId: ProjectId, changes: store.ProjectChanges): Promise<Project> {
       checkPlan(changes.plan)
-      const entry = { actor, action: 'project.update', target: projectId, details: { ...changes } }
-      const row = await change(projectId, entry, async (tx) => {
+      type Rows = { old: ProjectRow; row: ProjectRow }
+      const entryOf = ({ old }: Rows) => {
+        const details = { name: old.name, ...changes, before: formerOf(asProject(old), changes) }
+        return { actor, action: 'project.update', target: projectId, details }
+      }
+      const { row } = await change(projectId, entryOf, async (tx): Promise<Rows> => {
         if (changes.identity_verification && !(await findIdentitySecret(tx, projectId))) throw noIdentitySecret()
-        return store.changeProject(tx, projectId, changes)
+        const old = await store.findProject(tx, projectId)
+        const row = old && (await store.changeProject(tx, projectId, changes))
+        if (!row) throw noSuchProject(projectId)
+        return { old, row }
       })
-      if (!row) throw noSuchProject(projectId)
       return asProject(row)
     },
     /** From here on nothing more is dispatched to a gateway. A paused project keeps the time of its first pause. */
@@ -236,6 +245,7 @@ export function createProjects({
         if (!(await store.markProjectDeleted(tx, projectId, new Date()))) throw noSuchProject(projectId)
         await store.deleteKeys(tx, projectId)
         await store.deleteTokens(tx, projectId)
+        await forgetNames(tx, projectId)
         await scheduleErasure(tx, projectId)
       })
     },
@@ -291,20 +301,27 @@ export function createProjects({
       id: string,
       revise: (old: Policy | null) => Policy | null
     ): Promise<store.KeyRow> {
-      const entryOf = ({ policy }: store.KeyRow) => ({ actor, action: 'key.policy', target: id, details: { policy } })
-      return change(projectId, entryOf, async (tx) => {
+      const entryOf = ({ key: { name, policy }, before }: { key: store.KeyRow; before: Policy | null }) => {
+        const details = { name, policy, before: { policy: before } }
+        return { actor, action: 'key.policy', target: id, details }
+      }
+      const { key } = await change(projectId, entryOf, async (tx) => {
         const key = await store.lockKey(tx, projectId, id)
         if (!key) throw new Refusal('not_found', 'There is no such key.')
         const policy = revise(key.policy)
         if (key.kind === 'public' && policy)
           throw refusing('invalid_parameter')('policy', 'only a secret key can have a policy')
         await store.setChainPolicy(tx, projectId, key.origin_id ?? id, policy)
-        return { ...key, policy }
+        return { key: { ...key, policy }, before: key.policy }
       })
+      return key
     },
     async revokeKey(actor: string, projectId: ProjectId, id: string): Promise<void> {
-      await change(projectId, { actor, action: 'key.revoke', target: id }, async (tx) => {
-        if (!(await store.deleteKey(tx, projectId, id))) throw new Refusal('not_found', 'There is no such key.')
+      const entryOf = (name: string) => ({ actor, action: 'key.revoke', target: id, details: { name } })
+      await change(projectId, entryOf, async (tx) => {
+        const key = await store.lockKey(tx, projectId, id)
+        if (!key || !(await store.deleteKey(tx, projectId, id))) throw new Refusal('not_found', 'There is no such key.')
+        return key.name
       })
     },
     /** Without a project the token reaches the whole installation. */
@@ -342,7 +359,8 @@ export function createProjects({
       await pool.transaction(async (tx) => {
         const token = await store.deleteToken(tx, only, id)
         if (!token) throw new Refusal('not_found', 'There is no such token.')
-        if (token.project_id) await record(tx, token.project_id, { actor, action: 'token.revoke', target: id })
+        const details = { name: token.name }
+        if (token.project_id) await record(tx, token.project_id, { actor, action: 'token.revoke', target: id, details })
         else log.info({ actor, action: 'token.revoke', target: id }, 'audit')
         await tx.run(notify, [changedChannel, id])
       })

@@ -1,6 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { keepNames } from './audit/name-store.ts'
 import { bootstrapName, type KeyKind, type Role } from './keys.ts'
 import type { Policy } from './policy.ts'
 import type { Limits, ProjectRow, Retention } from './project.ts'
@@ -178,9 +179,15 @@ const setPolicy = statement(
 // A bootstrap key is kept: the next start would not find it, and would add it again without an end.
 const sweepKeyRows = statement(
   'keys.sweep',
-  'delete from api_keys where project_id = $1 and expires_at < $2 and name <> $3'
+  `with gone as (
+     delete from api_keys where project_id = $1 and expires_at < $2 and name <> $3 returning id, project_id, name)
+   ${keepNames('key', '$4')}`
 )
-const deleteKeyRow = statement('keys.delete', 'delete from api_keys where project_id = $1 and id = $2')
+const deleteKeyRow = statement(
+  'keys.delete',
+  `with gone as (delete from api_keys where project_id = $1 and id = $2 returning id, project_id, name)
+   ${keepNames('key', '$3')}`
+)
 const deleteKeysOf = statement('keys.delete_all', 'delete from api_keys where project_id = $1')
 const useKeys = statement('keys.used', 'update api_keys set last_used_at = $2 where id = any($1::uuid[])')
 
@@ -220,13 +227,13 @@ export const setChainPolicy = (db: Db, projectId: ProjectId, originId: string, p
   db.run(setPolicy, [projectId, originId, policy])
 
 export const sweepExpiredKeys = (db: Db, projectId: ProjectId, before: Date) =>
-  db.run(sweepKeyRows, [projectId, before, bootstrapName])
+  db.run(sweepKeyRows, [projectId, before, bootstrapName, new Date()])
 
 export const listKeys = (db: Db, projectId: ProjectId, before: string | null, limit: number) =>
   db.query<KeyRow>(keysOf, [projectId, before, limit])
 
 export const deleteKey = async (db: Db, projectId: ProjectId, id: string) =>
-  (await db.run(deleteKeyRow, [projectId, id])) > 0
+  (await db.run(deleteKeyRow, [projectId, id, new Date()])) > 0
 
 export const deleteKeys = (db: Db, projectId: ProjectId) => db.run(deleteKeysOf, [projectId])
 
@@ -261,7 +268,10 @@ const tokensOf = statement(
 )
 const deleteTokenRow = statement(
   'tokens.delete',
-  'delete from tokens where id = $1 and ($2::text[] is null or project_id = any($2::text[])) returning project_id'
+  `with gone as (
+     delete from tokens where id = $1 and ($2::text[] is null or project_id = any($2::text[])) returning id, project_id, name, role),
+   kept as (${keepNames('token', '$3')})
+   select project_id, name from gone`
 )
 const deleteTokensOf = statement('tokens.delete_all', 'delete from tokens where project_id = $1')
 const useTokens = statement('tokens.used', 'update tokens set last_used_at = $2 where id = any($1::uuid[])')
@@ -285,7 +295,7 @@ export const listTokens = (db: Db, only: ProjectId[] | null, before: string | nu
 
 /** Returns the deleted token; undefined if the caller can reach no such token. */
 export const deleteToken = (db: Db, only: ProjectId[] | null, id: string) =>
-  db.one<Pick<TokenRow, 'project_id'>>(deleteTokenRow, [id, only])
+  db.one<Pick<TokenRow, 'project_id' | 'name'>>(deleteTokenRow, [id, only, new Date()])
 
 export const deleteTokens = (db: Db, projectId: ProjectId) => db.run(deleteTokensOf, [projectId])
 

@@ -1,6 +1,6 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
-import type { ProjectId } from '../platform/ids.ts'
+import { firstIdAt, newId, type ProjectId } from '../platform/ids.ts'
 
 export type CallState = 'pending' | 'delivered' | 'failed'
 
@@ -43,6 +43,17 @@ export interface CallRow {
   settled_at: Date | null
 }
 
+/** One request of a call, and the response to it. */
+export interface AttemptRow {
+  id: string
+  at: Date
+  duration_ms: number
+  status: number | null
+  error: string | null
+  headers: Record<string, string>
+  response: string | null
+}
+
 // Sorts after all waiting calls of the lane: ids of several nodes need not be in order, because their clocks differ.
 const insert = statement(
   'webhooks.insert_call',
@@ -60,34 +71,46 @@ const head = statement(
   `select id, source_kind, source_id, url, headers, body, attempts, next_at, expires_at from webhook_calls
     where project_id = $1 and lane = $2 and state = 'pending' order by position, id limit 1`
 )
+// The attempt is stored with its effect on the call. Where no request was made there is none to store.
+const attempted = `
+   insert into webhook_attempts (project_id, call_id, id, at, duration_ms, status, error, headers, response)
+   select project_id, id, $7::uuid, $8, $9, $4, $5, $10, $11 from changed where $7::uuid is not null`
 const settle = statement(
   'webhooks.settle_call',
-  `update webhook_calls set state = $3, attempts = $4, last_status = $5, last_error = $6, settled_at = $7
-    where project_id = $1 and id = $2 and state = 'pending'`
+  `with changed as (
+     update webhook_calls set state = $6, attempts = $3, last_status = $4, last_error = $5, settled_at = $12
+      where project_id = $1 and id = $2 and state = 'pending'
+     returning project_id, id)${attempted}`
 )
 const postpone = statement(
   'webhooks.postpone_call',
-  `update webhook_calls set attempts = $3, last_status = $4, last_error = $5, next_at = $6
-    where project_id = $1 and id = $2 and state = 'pending'`
+  `with changed as (
+     update webhook_calls set attempts = $3, last_status = $4, last_error = $5, next_at = $6
+      where project_id = $1 and id = $2 and state = 'pending'
+     returning project_id, id)${attempted}`
 )
+/** The columns of a CallRow. */
+export const columns =
+  'id, state, source_kind, source_id, url, attempts, last_status, last_error, created_at, next_at, settled_at'
 const replay = statement(
   'webhooks.replay_call',
   `update webhook_calls set state = 'pending', attempts = 0, next_at = $3, expires_at = $4, settled_at = null
     where project_id = $1 and id = $2
-   returning id, lane, state, source_kind, source_id, url, attempts, last_status, last_error, created_at, next_at,
-             settled_at`
+   returning ${columns}, lane`
 )
-const list = statement(
-  'webhooks.list_calls',
-  `select id, state, source_kind, source_id, url, attempts, last_status, last_error, created_at, next_at, settled_at
-     from webhook_calls
-    where project_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`
+const replayFailed = statement(
+  'webhooks.replay_failed_calls',
+  `update webhook_calls set state = 'pending', attempts = 0, next_at = $2, expires_at = $3, settled_at = null
+    where project_id = $1 and state = 'failed' and id in (
+     select id from webhook_calls
+      where project_id = $1 and state = 'failed' and id >= $4 and ($5::text is null or source_id = $5)
+      order by id limit $6)
+   returning lane`
 )
-const listInState = statement(
-  'webhooks.list_calls_in_state',
-  `select id, state, source_kind, source_id, url, attempts, last_status, last_error, created_at, next_at, settled_at
-     from webhook_calls
-    where project_id = $1 and state = $4 and ($2::uuid is null or id < $2) order by id desc limit $3`
+const dropOldAttempts = statement(
+  'webhooks.drop_old_attempts',
+  `delete from webhook_attempts where project_id = $1 and call_id = $2 and id in (
+     select id from webhook_attempts where project_id = $1 and call_id = $2 order by id desc offset $3)`
 )
 const redirect = statement(
   'webhooks.redirect_calls',
@@ -124,42 +147,61 @@ export const insertCall = async (db: Db, projectId: ProjectId, call: NewCall): P
 
 export const headOf = (db: Db, projectId: ProjectId, lane: string) => db.one<HeadRow>(head, [projectId, lane])
 
+/** The effect of an attempt on its call. */
 export interface Attempt {
   attempts: number
   status: number | null
   error: string | null
+  /** Absent if the call failed without a request. */
+  made?: Pick<AttemptRow, 'at' | 'duration_ms' | 'headers' | 'response'> | undefined
 }
 
-export const settleCall = (
-  db: Db,
-  projectId: ProjectId,
-  id: string,
-  state: CallState,
-  { attempts, status, error }: Attempt
-) => db.run(settle, [projectId, id, state, attempts, status, error, new Date()])
+const rowOf = ({ made }: Attempt) => [
+  made ? newId() : null,
+  made?.at ?? null,
+  made?.duration_ms ?? null,
+  made?.headers ?? null,
+  made?.response ?? null
+]
 
-export const postponeCall = (
-  db: Db,
-  projectId: ProjectId,
-  id: string,
-  { attempts, status, error }: Attempt,
-  nextAt: Date
-) => db.run(postpone, [projectId, id, attempts, status, error, nextAt])
+export const settleCall = (db: Db, projectId: ProjectId, id: string, state: CallState, attempt: Attempt) =>
+  db.run(settle, [
+    ...[projectId, id, attempt.attempts, attempt.status, attempt.error, state],
+    ...[...rowOf(attempt), new Date()]
+  ])
 
-/** Starts the attempts again, at the old position in the lane. */
-export const replayCall = (db: Db, projectId: ProjectId, id: string, at: Date, expiresAt: Date) =>
-  db.one<CallRow & { lane: string }>(replay, [projectId, id, at, expiresAt])
+export const postponeCall = (db: Db, projectId: ProjectId, id: string, attempt: Attempt, nextAt: Date) =>
+  db.run(postpone, [projectId, id, attempt.attempts, attempt.status, attempt.error, nextAt, ...rowOf(attempt)])
 
-export const listCalls = (
-  db: Db,
-  projectId: ProjectId,
-  state: CallState | undefined,
-  before: string | null,
+/** Attempts of one series: the schedule has 16 in a day, and receivers can ask for a few more. */
+export const attemptsKept = 50
+
+/** Starts the attempts again, at the old position in the lane. The newest earlier attempts stay. */
+export async function replayCall(db: Db, projectId: ProjectId, id: string, at: Date, expiresAt: Date) {
+  await db.run(dropOldAttempts, [projectId, id, attemptsKept])
+  return db.one<CallRow & { lane: string }>(replay, [projectId, id, at, expiresAt])
+}
+
+export interface FailedCalls {
+  since: Date
+  sourceId: string | undefined
   limit: number
+}
+
+/** Starts the attempts of failed calls again, oldest first, and returns the lane of each. */
+export const replayFailedCalls = async (
+  db: Db,
+  projectId: ProjectId,
+  { since, sourceId, limit }: FailedCalls,
+  at: Date,
+  expiresAt: Date
 ) =>
-  state === undefined
-    ? db.query<CallRow>(list, [projectId, before, limit])
-    : db.query<CallRow>(listInState, [projectId, before, limit, state])
+  (
+    await db.query<{ lane: string }>(replayFailed, [
+      ...[projectId, at, expiresAt, firstIdAt(since.getTime())],
+      ...[sourceId ?? null, limit]
+    ])
+  ).map(({ lane }) => lane)
 
 export const redirectCalls = (db: Db, projectId: ProjectId, sourceId: string, url: string) =>
   db.run(redirect, [projectId, sourceId, url])

@@ -2,6 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import type { Allowed } from '../platform/net/addresses.ts'
 import { guardedLookup, type Resolve, refuseUrl, resolveByDns } from '../platform/net/guard.ts'
+import { steadyMs } from '../platform/time.ts'
 import { version } from '../platform/version.ts'
 
 export interface CallerOptions {
@@ -30,9 +31,22 @@ export interface Answer {
   error?: string
   /** The wait that the receiver demands. */
   retryAfterMs?: number
+  /** The beginning of the body of the response; absent for an empty one. */
+  body?: string
 }
 
-const bodyBytes = 4_096
+/** An answer with what people read about it. */
+export interface Attempted extends Answer {
+  /** As they were sent, with the subscriber's values masked. */
+  headers: Record<string, string>
+  at: Date
+  durationMs: number
+}
+
+/** The most of a response that is kept. */
+const bodyBytes = 2_048
+/** How long a call waits for the body behind the status. Receivers usually send both at once. */
+const bodyMs = 250
 const longestError = 500
 /** Headers that only Tidings sets: they frame the request or carry the signature. */
 const ownHeaders =
@@ -78,15 +92,9 @@ export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeout
       const request = (url.protocol === 'https:' ? https : http).request(url, options)
       request.on('error', (error) => fail(Object.assign(error, { again: request.reusedSocket && isReset(error) })))
       request.on('response', (response) => {
-        // Only the status of a response matters. A little of the body is read so that the connection can be reused. A
-        // longer or slower body costs the connection, and the call does not wait for it.
-        let read = 0
-        response.on('data', (bytes: Buffer) => {
-          read += bytes.length
-          if (read > bodyBytes) response.destroy()
-        })
-        response.on('error', () => {})
-        done(answerOf(response))
+        // Only the status of a response matters; the beginning of its body is for people. A longer or slower body costs
+        // the connection.
+        void beginningOf(response).then((text) => done({ ...answerOf(response), ...(text && { body: text }) }))
       })
       request.end(body)
     })
@@ -94,26 +102,35 @@ export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeout
 
   return {
     /** Never throws. An aborted call is reported as a failure: check the signal. */
-    async call({ url, headers, signature, body, signal, mayBeLocal = false }: OutgoingRequest): Promise<Answer> {
+    async call({ url, headers, signature, body, signal, mayBeLocal = false }: OutgoingRequest): Promise<Attempted> {
       const pool = mayBeLocal ? local : usual
-      const reason = refuseUrl(url, pool.allowed)
-      if (reason !== null) return { error: `the url ${reason}` }
-      const limit = AbortSignal.timeout(timeoutMs)
+      const passed = passedOn(headers)
       const sent = {
         'content-type': 'application/json',
         'user-agent': `Tidings/${version}`,
-        ...passedOn(headers),
+        ...passed,
         ...signature,
         'content-length': String(Buffer.byteLength(body))
       }
+      const at = new Date()
+      const startMs = steadyMs()
+      const shown = (answer: Answer): Attempted => ({
+        ...answer,
+        at,
+        durationMs: Math.round(steadyMs() - startMs),
+        headers: masked(sent, passed)
+      })
+      const reason = refuseUrl(url, pool.allowed)
+      if (reason !== null) return shown({ error: `the url ${reason}` })
+      const limit = AbortSignal.timeout(timeoutMs)
       const attempt = () => once(pool, new URL(url), sent, body, signal ? AbortSignal.any([signal, limit]) : limit)
       try {
         // The receiver may close an idle connection at the moment of its reuse. This is no failure, so the call is
         // repeated once.
-        return await attempt().catch((error) => (error.again ? attempt() : Promise.reject(error)))
+        return shown(await attempt().catch((error) => (error.again ? attempt() : Promise.reject(error))))
       } catch (error) {
         const told = limit.aborted ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message || 'failed'
-        return { error: told.replaceAll('\0', '').slice(0, longestError) }
+        return shown({ error: told.replaceAll('\0', '').slice(0, longestError) })
       }
     },
     close(): void {
@@ -132,6 +149,40 @@ function passedOn(headers: Readonly<Record<string, string>>): Record<string, str
   const passed = Object.entries(headers).filter(([name]) => !ownHeaders.test(name))
   return Object.fromEntries(passed.map(([name, value]) => [name.toLowerCase(), value]))
 }
+
+/** The subscriber's values may hold its credentials. */
+const masked = (sent: Record<string, string>, passed: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [name, name in passed && name !== 'content-type' ? mask : value])
+  )
+
+const mask = '••••••'
+
+/** The first bytes of a body as text, as far as they arrive soon. */
+function beginningOf(response: http.IncomingMessage): Promise<string> {
+  return new Promise((done) => {
+    const parts: Buffer[] = []
+    let read = 0
+    const timer = setTimeout(() => response.destroy(), bodyMs)
+    response.on('data', (bytes: Buffer) => {
+      parts.push(bytes)
+      read += bytes.length
+      if (read > bodyBytes) response.destroy()
+    })
+    response.on('error', () => {})
+    response.on('close', () => {
+      clearTimeout(timer)
+      done(textOf(Buffer.concat(parts).subarray(0, bodyBytes)))
+    })
+  })
+}
+
+/** A character that was cut at the end is left out, and PostgreSQL stores no NUL. */
+const textOf = (bytes: Buffer): string =>
+  bytes
+    .toString('utf8')
+    .replace(/\ufffd$/, '')
+    .replaceAll('\0', '')
 
 function answerOf({ statusCode = 0, headers }: http.IncomingMessage): Answer {
   if (statusCode >= 200 && statusCode < 300) return { status: statusCode }

@@ -7,7 +7,7 @@ import { sealedColumn } from '../platform/secrets/sealed.ts'
 import { open, seal } from '../platform/secrets/secrets.ts'
 import { steadyMs } from '../platform/time.ts'
 import * as store from './call-store.ts'
-import type { Answer, Caller } from './caller.ts'
+import type { Answer, Attempted, Caller } from './caller.ts'
 import type { Circuits } from './circuit.ts'
 import { givenUpAfterMs, waitAfter } from './schedule.ts'
 import { projectOwner, type Secrets } from './secrets.ts'
@@ -27,6 +27,8 @@ export interface OutgoingCall {
 
 export type Result = 'delivered' | 'retried' | 'failed'
 
+type Sendable = Pick<store.HeadRow, 'id' | 'source_kind' | 'source_id' | 'url' | 'headers' | 'body'>
+
 interface Lane {
   projectId: ProjectId
   lane: string
@@ -37,6 +39,8 @@ export const callQueue = 'calls'
 /** The most calls of one run, so that projects take turns. */
 const callsPerRun = 50
 const runMs = 5_000
+/** Longer than the limit of a call. */
+const onceMs = 30_000
 /** The status by which receivers say that they want no more calls. */
 const gone = 410
 
@@ -89,7 +93,7 @@ export function createDelivery(options: {
         return settle(projectId, call, { error: 'the destination kept failing' }, call.attempts)
       throw later('the destination is busy or rests', turn.waitMs)
     }
-    let answer: Answer | undefined
+    let answer: Answer | Attempted | undefined
     try {
       answer = await send(projectId, call, signal)
     } finally {
@@ -100,7 +104,7 @@ export function createDelivery(options: {
     await settle(projectId, call, answer, call.attempts + 1)
   }
 
-  async function send(projectId: ProjectId, call: store.HeadRow, signal: AbortSignal): Promise<Answer> {
+  async function send(projectId: ProjectId, call: Sendable, signal: AbortSignal): Promise<Answer | Attempted> {
     const own = call.source_kind === 'outcome' ? await secrets.current(pool, projectId, call.source_id) : []
     const signing = own.length > 0 ? own : await secrets.ensure(pool, projectId, projectOwner)
     const headers = headersOf(projectId, call)
@@ -117,7 +121,7 @@ export function createDelivery(options: {
     })
   }
 
-  function headersOf(projectId: ProjectId, { id, headers }: store.HeadRow): Record<string, string> | undefined {
+  function headersOf(projectId: ProjectId, { id, headers }: Sendable): Record<string, string> | undefined {
     try {
       return headers === null ? {} : JSON.parse(open(key, contextOf(projectId, id), headers))
     } catch {
@@ -125,8 +129,13 @@ export function createDelivery(options: {
     }
   }
 
-  async function settle(projectId: ProjectId, call: store.HeadRow, answer: Answer, attempts: number): Promise<void> {
-    const attempt = { attempts, status: answer.status ?? null, error: answer.error ?? null }
+  async function settle(
+    projectId: ProjectId,
+    call: store.HeadRow,
+    answer: Answer | Attempted,
+    attempts: number
+  ): Promise<void> {
+    const attempt = attemptOf(answer, attempts)
     if (answer.error === undefined) {
       await store.settleCall(pool, projectId, call.id, 'delivered', attempt)
       return count('delivered')
@@ -165,6 +174,36 @@ export function createDelivery(options: {
       })
       if (stored) await wake(tx, projectId, lane)
     },
+    /**
+     * Makes a call once, now, whatever waits for its destination, and stores how it ended. If this node dies meanwhile,
+     * maintenance finds the call and makes it after all.
+     */
+    async callOnce(projectId: ProjectId, call: OutgoingCall, also: (tx: Db) => Promise<unknown>): Promise<void> {
+      const at = new Date()
+      const row = {
+        ...{ id: call.id, lane: call.id, url: call.url, headers: null, body: call.body, at, expiresAt: at },
+        ...{ sourceKind: call.source.kind, sourceId: call.source.id }
+      }
+      await pool.transaction(async (tx) => {
+        await store.insertCall(tx, projectId, row)
+        await also(tx)
+      })
+      const sendable = { ...row, source_kind: row.sourceKind, source_id: row.sourceId }
+      const answer = await send(projectId, sendable, AbortSignal.timeout(onceMs))
+      const state = answer.error === undefined ? 'delivered' : 'failed'
+      await store.settleCall(pool, projectId, call.id, state, attemptOf(answer, 1))
+      count(state)
+    },
+    /** Starts failed calls again, at most `limit`, and returns their number. */
+    replayFailed: (projectId: ProjectId, which: store.FailedCalls, also: (tx: Db, count: number) => Promise<unknown>) =>
+      pool.transaction(async (tx) => {
+        const at = new Date()
+        const expiresAt = new Date(at.getTime() + givenUpAfterMs)
+        const lanes = await store.replayFailedCalls(tx, projectId, which, at, expiresAt)
+        for (const lane of new Set(lanes)) await wake(tx, projectId, lane)
+        if (lanes.length > 0) await also(tx, lanes.length)
+        return lanes.length
+      }),
     /** Undefined if the call does not exist. */
     replay: (projectId: ProjectId, id: string, also: (tx: Db) => Promise<unknown>) =>
       pool.transaction(async (tx) => {
@@ -177,6 +216,17 @@ export function createDelivery(options: {
       })
   }
 }
+
+/** What is stored of a call's attempt. */
+const attemptOf = (answer: Answer | Attempted, attempts: number): store.Attempt => ({
+  attempts,
+  status: answer.status ?? null,
+  error: answer.error ?? null,
+  made:
+    'at' in answer
+      ? { at: answer.at, duration_ms: answer.durationMs, headers: answer.headers, response: answer.body ?? null }
+      : undefined
+})
 
 /** Not an attempt of the job: the calls count their own. */
 const later = (reason: string, afterMs: number) => new RetryLater(reason, afterMs, { counts: false })

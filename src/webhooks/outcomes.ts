@@ -3,7 +3,7 @@ import { newId, type ProjectId } from '../platform/ids.ts'
 import { recurring } from '../platform/jobs/definition.ts'
 import { inParts } from '../platform/parts.ts'
 import { identity } from '../users/users.ts'
-import type { createDelivery } from './deliver.ts'
+import type { createDelivery, OutgoingCall } from './deliver.ts'
 import type { EventType } from './schemas.ts'
 import * as store from './webhook-store.ts'
 
@@ -172,18 +172,15 @@ async function makeCalls(
   }
 }
 
-/** A call with a made-up event. It does not queue behind waiting calls, because its sender watches for it. */
-export async function callForTest(
-  tx: Db,
+/** A call with a made-up event, which says that it is a test. */
+export function testCallOf(
   projectId: ProjectId,
-  { id: webhookId, url }: Pick<store.WebhookRow, 'id' | 'url'>,
-  enqueue: ReturnType<typeof createDelivery>['enqueue']
-): Promise<string> {
+  { id: webhookId, url }: Pick<store.WebhookRow, 'id' | 'url'>
+): OutgoingCall {
   const [id, timestamp] = [newId(), new Date().toISOString()]
-  const event = { id: newId(), type: 'webhook.test', at: timestamp }
+  const event = { id: newId(), type: 'webhook.test', at: timestamp, test: true }
   const body = JSON.stringify({ type: 'events', timestamp, project_id: projectId, events: [event] })
-  await enqueue(tx, projectId, { id, url, headers: {}, body, order: null, source: { kind: 'outcome', id: webhookId } })
-  return id
+  return { id, url, headers: {}, body, order: null, source: { kind: 'outcome', id: webhookId } }
 }
 
 export const laneOf = (webhookId: string) => `webhook ${webhookId}`

@@ -2,7 +2,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { refusing } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
-import { recordAudit } from '../projects/projects.ts'
+import { changesOf, recordAudit } from '../projects/projects.ts'
 import { dropCallsOf, redirectCalls } from './call-store.ts'
 import { type EventType, eventTypes } from './schemas.ts'
 import { projectOwner, type Secrets } from './secrets.ts'
@@ -15,6 +15,7 @@ export interface NewWebhook {
   url: string
   events: EventType[]
   active?: boolean | undefined
+  description?: string | null | undefined
 }
 
 /** The webhooks that a project has set up, each with a secret of its own. */
@@ -42,13 +43,14 @@ export function createRegistry(options: {
         url: wish.url,
         events: once(wish.events),
         active: wish.active ?? true,
+        description: noteOf(wish.description) ?? null,
         created_at: at,
         updated_at: at
       }
       return pool.transaction(async (tx) => {
         if (!(await store.insertWebhook(tx, projectId, row, mostWebhooks)))
           throw new Refusal('conflict', `A project has at most ${mostWebhooks} webhooks.`)
-        const details = { url: hostOf(row.url), events: row.events, active: row.active }
+        const details = { ...shown(row), name: nameOf(row) }
         await recordAudit(tx, projectId, { actor, action: 'webhook.create', target: row.id, details })
         return { ...row, secret: await secretOf(tx, projectId, row.id) }
       })
@@ -61,11 +63,16 @@ export function createRegistry(options: {
     /** Waiting calls go to the new url. */
     async change(actor: string, projectId: ProjectId, id: string, changes: store.WebhookChanges) {
       await checkUrl(projectId, changes.url)
-      const wanted = { ...changes, events: changes.events && once(changes.events) }
+      const wanted = {
+        ...changes,
+        events: changes.events && once(changes.events),
+        description: noteOf(changes.description)
+      }
       return pool.transaction(async (tx) => {
+        const before = (await store.lockWebhook(tx, projectId, id)) ?? noWebhook()
         const row = (await store.changeWebhook(tx, projectId, id, wanted)) ?? noWebhook()
         if (changes.url !== undefined) await redirectCalls(tx, projectId, id, changes.url)
-        const details = { ...wanted, ...(changes.url !== undefined && { url: hostOf(changes.url) }) }
+        const details = { name: nameOf(before), ...changesOf(shown(before), shown(row)) }
         await recordAudit(tx, projectId, { actor, action: 'webhook.update', target: id, details })
         return row
       })
@@ -73,17 +80,24 @@ export function createRegistry(options: {
     /** Deletes the waiting calls too. */
     async remove(actor: string, projectId: ProjectId, id: string): Promise<void> {
       await pool.transaction(async (tx) => {
-        if (!(await store.removeWebhook(tx, projectId, id))) noWebhook()
+        const row = (await store.lockWebhook(tx, projectId, id)) ?? noWebhook()
+        await store.removeWebhook(tx, projectId, id)
         await store.dropEvents(tx, projectId, id)
         await dropCallsOf(tx, projectId, id)
         await secrets.remove(tx, projectId, id)
-        await recordAudit(tx, projectId, { actor, action: 'webhook.delete', target: id })
+        await recordAudit(tx, projectId, {
+          actor,
+          action: 'webhook.delete',
+          target: id,
+          details: { name: nameOf(row) }
+        })
       })
     },
     async rotateSecret(actor: string, projectId: ProjectId, id: string): Promise<string> {
       return pool.transaction(async (tx) => {
-        if (!(await store.findWebhook(tx, projectId, id))) noWebhook()
-        await recordAudit(tx, projectId, { actor, action: 'webhook.rotate_secret', target: id })
+        const row = (await store.findWebhook(tx, projectId, id)) ?? noWebhook()
+        const details = { name: nameOf(row) }
+        await recordAudit(tx, projectId, { actor, action: 'webhook.rotate_secret', target: id, details })
         return secrets.rotate(tx, projectId, id)
       })
     },
@@ -100,6 +114,13 @@ export function createRegistry(options: {
 const once = (events: EventType[]) => eventTypes.filter((type) => events.includes(type))
 /** A url may contain a secret in its path, so the audit log omits it. */
 const hostOf = (url: string) => new URL(url).origin
+const shown = ({ url, events, active, description }: store.WebhookRow) => ({
+  ...{ url: hostOf(url), events, active, description }
+})
+/** The name of a webhook in the audit log. */
+export const nameOf = ({ url, description }: store.WebhookRow) => description ?? hostOf(url)
+/** An empty description is none. */
+const noteOf = (text: string | null | undefined) => (text?.trim() === '' ? null : text)
 const noWebhook = (): never => {
   throw new Refusal('not_found', 'There is no such webhook.')
 }

@@ -1,20 +1,20 @@
 import { Type } from '@sinclair/typebox'
 import { Refusal } from '../platform/errors.ts'
-import { defaultLimit, encodeCursor, idAfter, PageQuery, page, pageOf, pageQuery } from '../platform/http/paging.ts'
+import { defaultLimit, encodeCursor, idAfter, PageQuery, page, pageOf } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
-import { isUuid } from '../platform/ids.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
-import type { CallRow } from './call-store.ts'
-import { Active, DeliveryAnswer, Events, Secret, State, Url, WebhookAnswer, webhook } from './schemas.ts'
+import { deliveryRoutes, known, wireDetail } from './delivery-routes.ts'
+import { Active, DeliveryDetailAnswer, Description, Events, Secret, Url, WebhookAnswer, webhook } from './schemas.ts'
 import type { WebhookRow } from './webhook-store.ts'
 import type { Webhooks } from './webhooks.ts'
 
 const example = { url: 'https://example.com/tidings', events: ['message.failed', 'trigger.completed'] }
 
-/** Adds the routes for the webhooks of a project and their deliveries under /manage/v1. */
+/** Adds the routes for the webhooks of a project under /manage/v1. */
 export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhooks: Webhooks): void {
   const { registry } = webhooks
   const path = '/projects/:project_id/webhooks'
+  deliveryRoutes(manage, webhooks)
 
   manage.post(
     path,
@@ -22,7 +22,12 @@ export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhoo
       summary: 'Create a webhook; its secret is only in this answer',
       access: 'admin',
       refusals: ['conflict'],
-      body: Type.Object({ url: Url, events: Events, active: Type.Optional(Active) }),
+      body: Type.Object({
+        url: Url,
+        events: Events,
+        active: Type.Optional(Active),
+        description: Type.Optional(Description)
+      }),
       answer: Type.Object({ ...webhook, secret: Secret }),
       status: 201,
       example
@@ -52,13 +57,19 @@ export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhoo
     {
       summary: 'Change a webhook',
       access: 'admin',
-      body: Type.Object({ url: Type.Optional(Url), events: Type.Optional(Events), active: Type.Optional(Active) }),
+      body: Type.Object({
+        url: Type.Optional(Url),
+        events: Type.Optional(Events),
+        active: Type.Optional(Active),
+        description: Type.Optional(Description)
+      }),
       answer: WebhookAnswer,
       example: { active: false }
     },
-    async ({ caller, params, body: { url, events, active } }) => {
+    async ({ caller, params, body: { url, events, active, description } }) => {
       const id = known(params.webhook_id, 'webhook')
-      return wireWebhook(await registry.change(caller.actor, caller.project!.id, id, { url, events, active }))
+      const changes = { url, events, active, description }
+      return wireWebhook(await registry.change(caller.actor, caller.project!.id, id, changes))
     }
   )
 
@@ -87,13 +98,18 @@ export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhoo
   manage.post(
     `${path}/:webhook_id([^:]+)::test`,
     {
-      summary: 'Call a webhook once, with an event that says it is a test',
+      summary: 'Call a webhook once, with an event that says it is a test, and return its response',
       access: 'editor',
-      answer: Type.Object({ delivery_id: Type.String() })
+      answer: Type.Object({ delivery_id: Type.String(), delivery: DeliveryDetailAnswer })
     },
-    async ({ caller, params }) => ({
-      delivery_id: await webhooks.test(caller.actor, caller.project!.id, known(params.webhook_id, 'webhook'))
-    })
+    async ({ caller, params }) => {
+      const projectId = caller.project!.id
+      const id = await webhooks.test(caller.actor, projectId, known(params.webhook_id, 'webhook'))
+      const made = await webhooks.findCall(projectId, id)
+      // The project may be erased meanwhile.
+      if (!made) throw new Refusal('not_found', 'There is no such delivery.')
+      return { delivery_id: id, delivery: wireDetail(made) }
+    }
   )
 
   manage.post(
@@ -106,63 +122,16 @@ export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhoo
     },
     async ({ caller }) => ({ secret: await registry.rotateProjectSecret(caller.actor, caller.project!.id) })
   )
-
-  manage.get(
-    '/projects/:project_id/webhook-deliveries',
-    {
-      summary: 'List calls to webhooks, of outcomes and of tasks',
-      access: 'editor',
-      query: Type.Object({ ...pageQuery, state: Type.Optional(State) }),
-      answer: pageOf(DeliveryAnswer)
-    },
-    async ({ caller, query: { cursor, limit = defaultLimit, state } }) => {
-      const rows = await webhooks.listCalls(caller.project!.id, state, idAfter(cursor), limit + 1)
-      return page(rows, limit, cursorOfId, wireDelivery)
-    }
-  )
-
-  manage.post(
-    '/projects/:project_id/webhook-deliveries/:delivery_id([^:]+)::replay',
-    {
-      summary: 'Make a call again, from its first attempt',
-      access: 'editor',
-      answer: DeliveryAnswer
-    },
-    async ({ caller, params }) => {
-      const id = known(params.delivery_id, 'delivery')
-      const row = await webhooks.replay(caller.actor, caller.project!.id, id)
-      if (!row) throw new Refusal('not_found', 'There is no such delivery.')
-      return wireDelivery(row)
-    }
-  )
 }
 
 const cursorOfId = ({ id }: { id: string }) => encodeCursor(id)
 
-const wireWebhook = ({ id, url, events, active, created_at, updated_at }: WebhookRow) => ({
+const wireWebhook = ({ id, url, events, active, description, created_at, updated_at }: WebhookRow) => ({
   id,
   url,
   events,
   active,
+  description,
   created_at,
   updated_at
 })
-
-const wireDelivery = (row: CallRow) => ({
-  id: row.id,
-  state: row.state,
-  source: { kind: row.source_kind, id: row.source_id },
-  url: row.url,
-  attempts: row.attempts,
-  last_status: row.last_status,
-  last_error: row.last_error,
-  created_at: row.created_at,
-  next_at: row.state === 'pending' ? row.next_at : null,
-  settled_at: row.settled_at
-})
-
-/** A text that is not an id gets the same refusal as an unknown id. */
-function known(id: string | undefined, what: string): string {
-  if (id === undefined || !isUuid(id)) throw new Refusal('not_found', `There is no such ${what}.`)
-  return id
-}

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 
 export const eventTypes = [
   'message.accepted',
@@ -24,11 +24,15 @@ export const Active = Type.Boolean({
 })
 export const Secret = Type.String({ description: 'Signs the calls (Standard Webhooks). It is shown this once.' })
 
+const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+export const Description = orNull(Type.String({ maxLength: 500, description: 'A note for people. null: none.' }))
+
 export const webhook = {
   id: Type.String(),
   url: Url,
   events: Events,
   active: Active,
+  description: Description,
   created_at: Type.String(),
   updated_at: Type.String()
 }
@@ -36,7 +40,7 @@ export const WebhookAnswer = Type.Object(webhook)
 export const State = Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('failed')], {
   description: 'pending: not delivered yet, retried. failed: not delivered within a day; it can be replayed.'
 })
-export const DeliveryAnswer = Type.Object({
+const delivery = {
   id: Type.String({ description: 'The webhook-id that the receiver sees.' }),
   state: State,
   source: Type.Object(
@@ -48,6 +52,23 @@ export const DeliveryAnswer = Type.Object({
   last_status: Type.Union([Type.Integer(), Type.Null()], { description: 'The HTTP status of the last response.' }),
   last_error: Type.Union([Type.String(), Type.Null()], { description: 'Why the last attempt failed.' }),
   created_at: Type.String(),
-  next_at: Type.Union([Type.String(), Type.Null()]),
-  settled_at: Type.Union([Type.String(), Type.Null()])
+  next_at: orNull(Type.String({ description: 'When the next attempt is due; null once the delivery has ended.' })),
+  settled_at: orNull(Type.String())
+}
+export const DeliveryAnswer = Type.Object(delivery)
+export const AttemptAnswer = Type.Object({
+  at: Type.String(),
+  duration_ms: Type.Integer(),
+  status: orNull(Type.Integer({ description: 'The HTTP status of the response; null: none arrived.' })),
+  error: orNull(Type.String({ description: 'Why the attempt failed; null: it did not.' })),
+  headers: Type.Record(Type.String(), Type.String(), {
+    description: 'The headers of the request. Values that a subscriber chose are masked.'
+  }),
+  response: orNull(Type.String({ description: 'The first 2,048 bytes of the body of the response.' }))
+})
+export const DeliveryDetailAnswer = Type.Object({
+  ...delivery,
+  body: Type.String({ description: 'The body of the request, as it is sent and signed.' }),
+  expires_at: orNull(Type.String({ description: 'When a pending delivery is given up.' })),
+  made: Type.Array(AttemptAnswer, { description: 'The attempts, newest first.' })
 })

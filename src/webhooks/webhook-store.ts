@@ -8,6 +8,7 @@ export interface WebhookRow {
   url: string
   events: EventType[]
   active: boolean
+  description: string | null
   created_at: Date
   updated_at: Date
 }
@@ -20,26 +21,27 @@ export interface BookedEvent {
   data: Record<string, unknown>
 }
 
+const columns = 'id, url, events, active, description, created_at, updated_at'
+
 const insert = statement(
   'webhooks.insert',
-  `insert into webhooks (project_id, id, url, events, active, created_at, updated_at)
-   select p.project_id, $2, $3, $4, $5, $6, $6 from projects p
+  `insert into webhooks (project_id, id, url, events, active, created_at, updated_at, description)
+   select p.project_id, $2, $3, $4, $5, $6, $6, $8 from projects p
     where p.project_id = $1 and (select count(*) from webhooks w where w.project_id = $1) < $7`
 )
 const list = statement(
   'webhooks.list',
-  `select id, url, events, active, created_at, updated_at from webhooks
+  `select ${columns} from webhooks
     where project_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`
 )
-const find = statement(
-  'webhooks.find',
-  `select id, url, events, active, created_at, updated_at from webhooks where project_id = $1 and id = $2`
-)
+const find = statement('webhooks.find', `select ${columns} from webhooks where project_id = $1 and id = $2`)
+const lock = statement('webhooks.lock', `select ${columns} from webhooks where project_id = $1 and id = $2 for update`)
 const change = statement(
   'webhooks.change',
-  `update webhooks set url = coalesce($3, url), events = coalesce($4, events), active = coalesce($5, active), updated_at = $6
+  `update webhooks set url = coalesce($3, url), events = coalesce($4, events), active = coalesce($5, active), updated_at = $6,
+          description = case when $7 then $8 else description end
     where project_id = $1 and id = $2
-   returning id, url, events, active, created_at, updated_at`
+   returning ${columns}`
 )
 const remove = statement('webhooks.remove', 'delete from webhooks where project_id = $1 and id = $2')
 const listening = statement(
@@ -78,7 +80,10 @@ const drop = statement('webhooks.drop_events', 'delete from webhook_events where
 
 /** False if the project has the most webhooks allowed, or was deleted. */
 export const insertWebhook = async (db: Db, projectId: ProjectId, row: WebhookRow, most: number): Promise<boolean> =>
-  (await db.run(insert, [projectId, row.id, row.url, row.events, row.active, row.created_at, most])) > 0
+  (await db.run(insert, [
+    ...[projectId, row.id, row.url, row.events, row.active],
+    ...[row.created_at, most, row.description]
+  ])) > 0
 
 export const listWebhooks = (db: Db, projectId: ProjectId, before: string | null, limit: number) =>
   db.query<WebhookRow>(list, [projectId, before, limit])
@@ -89,13 +94,21 @@ export interface WebhookChanges {
   url?: string | undefined
   events?: EventType[] | undefined
   active?: boolean | undefined
+  /** Null removes it. */
+  description?: string | null | undefined
 }
 
-export const changeWebhook = (db: Db, projectId: ProjectId, id: string, { url, events, active }: WebhookChanges) =>
-  db.one<WebhookRow>(change, [projectId, id, url ?? null, events ?? null, active ?? null, new Date()])
+export const changeWebhook = (db: Db, projectId: ProjectId, id: string, changes: WebhookChanges) =>
+  db.one<WebhookRow>(change, [
+    ...[projectId, id, changes.url ?? null, changes.events ?? null, changes.active ?? null, new Date()],
+    ...[changes.description !== undefined, changes.description ?? null]
+  ])
 
 export const removeWebhook = async (db: Db, projectId: ProjectId, id: string): Promise<boolean> =>
   (await db.run(remove, [projectId, id])) > 0
+
+/** The webhook as it is until the transaction ends: nothing else changes it meanwhile. */
+export const lockWebhook = (tx: Db, projectId: ProjectId, id: string) => tx.one<WebhookRow>(lock, [projectId, id])
 
 /** The active webhooks that are subscribed to any of these events. */
 export const webhooksFor = (db: Db, projectId: ProjectId, types: readonly EventType[]) =>

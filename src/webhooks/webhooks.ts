@@ -4,20 +4,21 @@ import { recurring } from '../platform/jobs/definition.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { type Resolve, refuseAddress, resolveByDns } from '../platform/net/guard.ts'
 import { listRetentions, recordAudit } from '../projects/projects.ts'
-import { type CallState, dropLane, eraseCallWindow, listCalls, overdueLanes, sweepCalls } from './call-store.ts'
+import { type CallState, dropLane, eraseCallWindow, overdueLanes, sweepCalls } from './call-store.ts'
 import { createCaller } from './caller.ts'
 import { createCircuits } from './circuit.ts'
 import { createDelivery, type Result } from './deliver.ts'
+import { type CallFilter, findCall, listAttempts, listCalls } from './delivery-store.ts'
 import {
   batchEventsJob,
-  callForTest,
   onApproval,
   onConverted,
   onOptedOut,
   onOutcomes,
-  onTriggerEnded
+  onTriggerEnded,
+  testCallOf
 } from './outcomes.ts'
-import { createRegistry } from './registry.ts'
+import { createRegistry, nameOf } from './registry.ts'
 import { createSecrets, projectOwner } from './secrets.ts'
 
 export { mayConnect } from '../platform/net/addresses.ts'
@@ -30,6 +31,8 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 /** How long calls are kept, from their creation: delivered ones for a day's history, failed ones for a replay. */
 const keptMs = { delivered: 2 * dayMs, failed: 30 * dayMs }
+/** The most failed calls that one request starts again. */
+export const replayedAtOnce = 1_000
 /** A lane that is overdue by this much has lost its job. */
 const overdueMs = 10 * 60_000
 
@@ -103,19 +106,36 @@ export function createWebhooks(options: WebhookOptions) {
     /** The signing secret of the project, made when first needed. */
     secretOf: async (projectId: ProjectId, db: Db = pool): Promise<string> =>
       (await secrets.ensure(db, projectId, projectOwner))[0]!,
-    listCalls: (projectId: ProjectId, state: CallState | undefined, before: string | null, limit: number) =>
-      listCalls(pool, projectId, state, before, limit),
+    listCalls: (projectId: ProjectId, filter: CallFilter, before: string | null, limit: number) =>
+      listCalls(pool, projectId, filter, before, limit),
+    /** A call with its body and its attempts, newest first; undefined if it does not exist. */
+    async findCall(projectId: ProjectId, id: string) {
+      const call = await findCall(pool, projectId, id)
+      return call && { ...call, made: await listAttempts(pool, projectId, id) }
+    },
+    /** Starts failed calls of a time again, of one webhook or of all, and returns their number. */
+    replayFailed: (actor: string, projectId: ProjectId, since: Date, webhookId: string | undefined) =>
+      delivery.replayFailed(projectId, { since, sourceId: webhookId, limit: replayedAtOnce }, (tx, count) =>
+        recordAudit(tx, projectId, {
+          actor,
+          action: 'webhook_delivery.replay_failed',
+          target: webhookId ?? projectId,
+          details: { count, since: since.toISOString() }
+        })
+      ),
     replay: (actor: string, projectId: ProjectId, id: string) =>
       delivery.replay(projectId, id, (tx) =>
         recordAudit(tx, projectId, { actor, action: 'webhook_delivery.replay', target: id })
       ),
-    /** The id of the call. */
+    /** Calls a webhook once and returns the id of the call, which has ended. */
     test: async (actor: string, projectId: ProjectId, id: string): Promise<string> => {
       const webhook = await registry.get(projectId, id)
-      return pool.transaction(async (tx) => {
-        await recordAudit(tx, projectId, { actor, action: 'webhook.test', target: id })
-        return callForTest(tx, projectId, webhook, delivery.enqueue)
-      })
+      const call = testCallOf(projectId, webhook)
+      const details = { name: nameOf(webhook), delivery_id: call.id }
+      await delivery.callOnce(projectId, call, (tx) =>
+        recordAudit(tx, projectId, { actor, action: 'webhook.test', target: id, details })
+      )
+      return call.id
     },
     /** The job that makes calls, and the job that turns waiting events into calls. */
     jobs: [delivery.job, batchEventsJob(pool, delivery)] as const,

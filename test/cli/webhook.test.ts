@@ -13,7 +13,7 @@ test('webhooks are managed from the command line', async (t) => {
   assert.deepEqual(events, ['message.failed', 'trigger.completed'])
 
   const listed = await tidings('webhook', 'list')
-  assert.match(listed.stdout, new RegExp(`^${id} +yes +${url} +message.failed, trigger.completed$`, 'm'))
+  assert.match(listed.stdout, new RegExp(`^${id} +yes +${url} +message.failed, trigger.completed +-$`, 'm'))
   assert.doesNotMatch(listed.stdout, /whsec_/)
 
   const updated = await tidings('webhook', 'update', id, '--active', 'no', '--to', `${url}/2`)
@@ -21,7 +21,10 @@ test('webhooks are managed from the command line', async (t) => {
   assert.match((await tidings('webhook', 'list')).stdout, new RegExp(`^${id} +no +${url}/2 `, 'm'))
 
   const nothing = await tidings('webhook', 'update', id)
-  assert.deepEqual([nothing.code, nothing.stderr], [2, 'Nothing to change: give --to, --events or --active.\n'])
+  assert.deepEqual(
+    [nothing.code, nothing.stderr],
+    [2, 'Nothing to change: give --to, --events, --active or --description.\n']
+  )
 
   const rotated = await tidings('webhook', 'rotate-secret', id, '--json')
   assert.match(rotated.json<{ secret: string }>().secret, /^whsec_/)
@@ -31,10 +34,13 @@ test('webhooks are managed from the command line', async (t) => {
   assert.equal((await tidings('webhook', 'replay')).code, 2)
   assert.equal((await tidings('webhook', 'replay', '--failed')).stdout, '0 deliveries are repeated.\n')
   const tried = (await tidings('webhook', 'test', id, '--json')).json<{ delivery_id: string }>()
-  assert.match(
-    (await tidings('webhook', 'deliveries')).stdout,
-    new RegExp(`^${tried.delivery_id} +pending +outcome `, 'm')
-  )
+  const list = ['webhook', 'deliveries', '--webhook', id, '--since', '1h']
+  assert.match((await tidings(...list)).stdout, new RegExp(`^${tried.delivery_id} +failed +outcome `, 'm'))
+  const shown = (await tidings('webhook', 'delivery', tried.delivery_id)).stdout
+  assert.match(shown, /^Body +\{.*"webhook\.test"/m)
+  assert.match(shown, /^Attempt \S+ +no response, \d+ ms, /m)
+  assert.equal((await tidings('webhook', 'replay', '--failed', '--webhook', id)).stdout, '1 delivery is repeated.\n')
+  assert.equal((await tidings('webhook', 'deliveries', '--since', 'yesterday')).code, 2)
   assert.equal((await tidings('webhook', 'test', tried.delivery_id)).code, 3)
   const refused = await tidings('webhook', 'create', 'http://10.0.0.1/', '--events', 'message.failed')
   assert.equal(refused.code, 1)

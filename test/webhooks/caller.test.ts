@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import net from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { guardedLookup, type Resolve } from '../../src/platform/net/guard.ts'
-import { createCaller } from '../../src/webhooks/caller.ts'
+import { type Attempted, createCaller } from '../../src/webhooks/caller.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 async function receiverFor(t: TestContext, options = {}) {
@@ -17,6 +17,9 @@ function callerFor(t: TestContext, options: Parameters<typeof createCaller>[0]) 
   return caller
 }
 
+/** The answer alone, without what people read about it. */
+const plain = ({ headers: _, at: __, durationMs: ___, ...answer }: Attempted) => answer
+
 const request = (url: string, more = {}) => ({ url, headers: {}, signature: {}, body: '{"a":1}', ...more })
 const loopback: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
 
@@ -25,7 +28,7 @@ test('a call is a POST of the body over TLS, with the headers of the caller and 
   const caller = callerFor(t, { allowPrivate: true, ca: receiver.ca })
   const headers = { 'X-A2A-Token': 'secret', Authorization: 'Bearer abc', 'content-type': 'application/a2a+json' }
   const answer = await caller.call(request(`${receiver.url}/a?b=c`, { headers, signature: { 'webhook-id': 'x1' } }))
-  assert.deepEqual(answer, { status: 204 })
+  assert.deepEqual(plain(answer), { status: 204 })
   const [got] = receiver.received
   assert.equal(got!.path, '/a?b=c')
   assert.equal(got!.body, '{"a":1}')
@@ -49,7 +52,7 @@ test('headers that frame the request or sign it cannot be set by the caller, in 
     'Proxy-Authorization': 'x'
   }
   const signature = { 'webhook-id': 'real', 'webhook-signature': 'v1,real' }
-  assert.deepEqual(await caller.call(request(receiver.url, { headers, signature })), { status: 204 })
+  assert.deepEqual(plain(await caller.call(request(receiver.url, { headers, signature }))), { status: 204 })
   const got = receiver.received[0]!.headers
   assert.equal(got.host, `127.0.0.1:${receiver.port}`)
   assert.equal(got['webhook-id'], 'real')
@@ -73,11 +76,13 @@ test('redirects are not followed and count as failures, like every status but 2x
   for (const status of [301, 302, 307, 308]) {
     receiver.respond = (_, response) => response.writeHead(status, { location: `${receiver.url}/there` }).end()
     const answer = await caller.call(request(`${receiver.url}/here`))
-    assert.deepEqual(answer, { status, error: `answered ${status}; redirects are not followed` })
+    assert.deepEqual(plain(answer), { status, error: `answered ${status}; redirects are not followed` })
   }
   for (const status of [400, 404, 410, 500, 503]) {
     receiver.respond = (_, response) => response.writeHead(status).end('no')
-    assert.deepEqual(await caller.call(request(`${receiver.url}/here`)), { status, error: `answered ${status}` })
+    assert.deepEqual(plain(await caller.call(request(`${receiver.url}/here`))), {
+      ...{ status, error: `answered ${status}`, body: 'no' }
+    })
   }
   assert.ok(receiver.received.every(({ path }) => path === '/here'))
   receiver.respond = (_, response) => response.writeHead(429, { 'retry-after': '7' }).end()
@@ -100,7 +105,7 @@ test('the address that was checked is the one connected to: the name is asked on
   // The name is looked up once, so a second address has no effect.
   const changing: Resolve = async () => [{ address: asked++ === 0 ? '127.0.0.1' : '127.0.0.2', family: 4 }]
   const caller = callerFor(t, { allowPrivate: true, ca: receiver.ca, resolve: changing })
-  assert.deepEqual(await caller.call(request(`https://hook.example:${receiver.port}/`)), { status: 204 })
+  assert.deepEqual(plain(await caller.call(request(`https://hook.example:${receiver.port}/`))), { status: 204 })
   assert.equal(asked, 1)
 })
 
@@ -140,7 +145,7 @@ test('a certificate of an unknown authority or for another name is a failure', a
   assert.ok((await strict.call(request(receiver.url))).error)
   const named = callerFor(t, { allowPrivate: true, ca: receiver.ca, resolve: loopback })
   assert.ok((await named.call(request(`https://other.example:${receiver.port}/`))).error)
-  assert.deepEqual(await named.call(request(`https://hook.example:${receiver.port}/`)), { status: 204 })
+  assert.deepEqual(plain(await named.call(request(`https://hook.example:${receiver.port}/`))), { status: 204 })
   assert.equal(receiver.received.length, 1)
 })
 
@@ -154,7 +159,8 @@ test('a receiver that never answers, answers for ever, or hangs up costs no more
     const timer = setInterval(() => response.write('x'.repeat(10_000)), 5)
     response.on('close', () => clearInterval(timer))
   }
-  assert.deepEqual(await caller.call(request(receiver.url)), { status: 200 })
+  const endless = await caller.call(request(receiver.url))
+  assert.deepEqual([endless.status, endless.body!.length], [200, 2_048])
   receiver.respond = (_, response) => response.socket!.destroy()
   assert.match((await caller.call(request(receiver.url))).error!, /hang up|reset/)
 })
@@ -175,4 +181,27 @@ test('an aborted call ends at once', async (t) => {
   const abort = new AbortController()
   setTimeout(() => abort.abort(), 50)
   assert.ok((await caller.call(request(receiver.url, { signal: abort.signal }))).error)
+})
+
+test('a call returns the beginning of the response and does not wait for a slow one', async (t) => {
+  const receiver = await receiverFor(t)
+  const caller = callerFor(t, { allowPrivate: true, ca: receiver.ca })
+  receiver.respond = (_, response) => response.writeHead(500).end('ok\0 für')
+  assert.equal((await caller.call(request(receiver.url))).body, 'ok für')
+  receiver.respond = (_, response) => response.writeHead(200).end('é'.repeat(2_000))
+  assert.equal((await caller.call(request(receiver.url))).body, 'é'.repeat(1_024))
+  receiver.respond = (_, response) => void response.writeHead(200).write('half')
+  const slow = await caller.call(request(receiver.url))
+  assert.deepEqual([slow.status, slow.body], [200, 'half'])
+  assert.ok(slow.durationMs < 5_000)
+})
+
+test('a call reports the headers that it sent, and masks those that the subscriber chose', async (t) => {
+  const receiver = await receiverFor(t)
+  const caller = callerFor(t, { allowPrivate: true, ca: receiver.ca })
+  const headers = { Authorization: 'Bearer abc', 'content-type': 'application/a2a+json' }
+  const signature = { 'webhook-id': 'x1', 'webhook-signature': 'v1,abc' }
+  const sent = (await caller.call(request(receiver.url, { headers, signature }))).headers
+  assert.equal(sent.authorization, '••••••')
+  assert.deepEqual([sent['content-type'], sent['webhook-signature']], ['application/a2a+json', 'v1,abc'])
 })

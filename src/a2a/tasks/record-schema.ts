@@ -16,6 +16,7 @@ export const TaskRecordAnswer = Type.Object({
   asked_by: Type.Object(
     {
       actor: orNull(Type.String({ description: 'As the audit log names it.' })),
+      actor_name: orNull(Type.String({ description: 'The name of the token or person, if it was no key.' })),
       key_id: orNull(Type.String()),
       key_name: orNull(Type.String()),
       agent: orNull(Type.String({ description: 'The name that the agent gave.' }))
@@ -23,6 +24,16 @@ export const TaskRecordAnswer = Type.Object({
     { description: 'Who sent the first message.' }
   ),
   request: Type.String({ description: 'The first message in a line.' }),
+  understood: orNull(
+    Type.Object(
+      {
+        skill: orNull(Type.String()),
+        fields: Type.Record(Type.String(), Type.Unknown()),
+        text: orNull(Type.String({ description: 'A text as it was understood, in words.' }))
+      },
+      { description: 'The skill and the fields that the messages led to; null: none so far.' }
+    )
+  ),
   steps: Type.Array(
     Type.Object({
       kind: Type.Union([Type.Literal('message'), Type.Literal('state'), Type.Literal('result')]),

@@ -20,14 +20,23 @@ export interface TaskRecord {
   state: string
   begun_at: string
   changed_at: string
-  asked_by: { actor: string | null; key_id: string | null; key_name: string | null; agent: string | null }
+  asked_by: {
+    actor: string | null
+    /** Null for a key, whose name is key_name, and for a forgotten name. */
+    actor_name: string | null
+    key_id: string | null
+    key_name: string | null
+    agent: string | null
+  }
   /** The first message, shortened to one line: its text, its skill, or the confirmation that it answers. */
   request: string
+  /** The skill and the fields that the messages led to. */
+  understood: { skill: string | null; fields: Record<string, unknown>; text: string | null } | null
   steps: Step[]
 }
 
 /** The record of a task for people: the sender, the messages, the questions and the results. */
-export function recordOf(task: Task): TaskRecord {
+export function recordOf(task: Task, actorName: string | null): TaskRecord {
   const { id, contextId, status, by, log } = task
   const first = log.find((entry) => 'status' in entry)
   return {
@@ -38,13 +47,25 @@ export function recordOf(task: Task): TaskRecord {
     changed_at: status.at,
     asked_by: {
       actor: by?.actor ?? null,
+      actor_name: by?.keyId === undefined ? actorName : null,
       key_id: by?.keyId ?? null,
       key_name: by?.keyName ?? null,
       agent: by?.agent ?? null
     },
     request: requestOf(task),
+    understood: understoodOf(task),
     steps: stepsOf(task)
   }
+}
+
+/** Messages that came as data say themselves what they ask for; a text leads to the request that is stored. */
+function understoodOf({ request, history }: Task): TaskRecord['understood'] {
+  const { skill, fields, understood = null } = request
+  const given = history.filter(({ role }) => role === 'user').flatMap(({ parts }) => contentOf(parts).data)
+  const data: Record<string, unknown> = Object.assign({}, ...given.filter(isObject))
+  const named = skill ?? (typeof data.skill === 'string' ? data.skill : null)
+  const { skill: _, ...asked } = skill === undefined ? data : fields
+  return named === null ? null : { skill: named, fields: asked, text: understood }
 }
 
 const longestRequest = 200

@@ -16,7 +16,7 @@ import {
 
 /**
  * The stored content repeats nothing: the status is the last entry of the log, messages have the ids of their task, and
- * an ended task has no open question.
+ * an ended task has no open question. It keeps what a text meant, because its messages do not say that.
  */
 interface Content extends Pick<Task, 'artifacts' | 'log'> {
   history: Omit<Message, 'contextId' | 'taskId'>[]
@@ -141,13 +141,16 @@ const erase = statement(
      select id from a2a_tasks where project_id = $1 order by id limit 5000)`
 )
 
+const meaningOf = ({ skill, fields, understood }: Request): { request?: Request } =>
+  skill === undefined || understood === undefined ? {} : { request: { skill, fields, understood } }
+
 export function contentOf({ artifacts, history, log, status, request, takeovers, by, cancelRequested }: Task): string {
   const content: Content = {
     artifacts,
     history: history.map((message) => ({ ...message, contextId: undefined, taskId: undefined })),
     log,
     by,
-    ...(!isTerminal(status.state) && { request, takeovers, cancelRequested })
+    ...(isTerminal(status.state) ? meaningOf(request) : { request, takeovers, cancelRequested })
   }
   return JSON.stringify(content)
 }

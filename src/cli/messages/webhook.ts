@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Webhook, WebhookDelivery } from '../../wire.ts'
+import type { Webhook, WebhookDelivery, WebhookDeliveryDetail } from '../../wire.ts'
 import { usageFailure } from '../exit.ts'
-import { readAll } from '../listing.ts'
 import { counted, record, shortened, time } from '../output.ts'
+import { pastTime } from '../past-time.ts'
 import { type Resource, resource } from '../resource.ts'
 import { choice, examples, tell } from '../session.ts'
 import { remark, type Shell } from '../shell.ts'
@@ -29,7 +29,8 @@ export function declare(command: Command, shell: Shell): void {
       ['id', ({ id }) => id],
       ['active', ({ active }) => (active ? 'yes' : 'no')],
       ['url', ({ url }) => url],
-      ['events', ({ events }) => events.join(', ')]
+      ['events', ({ events }) => events.join(', ')],
+      ['description', ({ description }) => description && shortened(description, 40)]
     ],
     none: 'No webhooks yet. Create one with `tidings webhook create <url> --events <events>`.'
   })
@@ -41,14 +42,16 @@ export function declare(command: Command, shell: Shell): void {
     examples: [`tidings webhook delete ${anId}`],
     done: 'deleted'
   })
-  deliveries.list<WebhookDelivery, { state?: string }>({
+  deliveries.list<WebhookDelivery, { state?: string } & Which>({
     usage: 'deliveries',
     about: 'List the deliveries to webhooks of projects and tasks',
-    examples: ['tidings webhook deliveries --state failed'],
+    examples: ['tidings webhook deliveries --state failed', `tidings webhook deliveries --webhook ${anId} --since 2h`],
     usual: 100,
     options: (list) =>
-      list.addOption(choice('--state <state>', 'Only deliveries in this state', ['pending', 'delivered', 'failed'])),
-    query: ({ state }) => ({ state }),
+      which(
+        list.addOption(choice('--state <state>', 'Only deliveries in this state', ['pending', 'delivered', 'failed']))
+      ),
+    query: ({ state, webhook, since }) => ({ state, webhook_id: webhook, from: since }),
     columns: [
       ['id', ({ id }) => id],
       ['state', ({ state }) => state],
@@ -60,20 +63,29 @@ export function declare(command: Command, shell: Shell): void {
     ],
     none: 'No deliveries match.'
   })
+  deliveries.show<WebhookDeliveryDetail>({
+    usage: 'delivery <id>',
+    about: 'Show a delivery: its body, and each attempt with its response',
+    examples: [`tidings webhook delivery ${anId}`],
+    text: detailOf
+  })
   declareReplay(deliveries)
   declareTest(webhooks)
 }
 
 function declareCreate(webhooks: Resource): void {
-  webhooks.verb<{ events: string[] }>(
+  webhooks.verb<{ events: string[]; description?: string }>(
     {
       usage: 'create <url>',
       about: 'Create a webhook; its secret is shown only now',
       examples: ['tidings webhook create https://example.com/hook --events message.failed'],
-      options: (create) => create.requiredOption('--events <events>', 'Events to deliver, separated by commas', names)
+      options: (create) =>
+        create
+          .requiredOption('--events <events>', 'Events to deliver, separated by commas', names)
+          .option('--description <text>', 'A note for people')
     },
-    async (session, { events }, url: string) => {
-      const body = { url, events }
+    async (session, { events, description }, url: string) => {
+      const body = { url, events, description }
       const made = await session.client.json<Webhook & { secret: string }>('POST', webhooks.at(session), { body })
       const fields = [
         ['Webhook', made.id],
@@ -91,6 +103,7 @@ interface UpdateOptions {
   to?: string
   events?: string[]
   active?: string
+  description?: string
 }
 
 function declareUpdate(webhooks: Resource): void {
@@ -103,14 +116,15 @@ function declareUpdate(webhooks: Resource): void {
         update
           .option('--to <url>', 'The new url')
           .option('--events <events>', 'Events to deliver, separated by commas', names)
+          .option('--description <text>', 'A note for people; empty for none')
           .addOption(choice('--active <active>', 'Whether events are delivered', ['yes', 'no'])),
-      check({ to, events, active }) {
-        if (to === undefined && events === undefined && active === undefined)
-          throw usageFailure('Nothing to change: give --to, --events or --active.')
+      check({ to, events, active, description }) {
+        if ([to, events, active, description].every((value) => value === undefined))
+          throw usageFailure('Nothing to change: give --to, --events, --active or --description.')
       }
     },
-    async (session, { to: url, events, active }, id: string) => {
-      const body = { url, events, ...(active !== undefined && { active: active === 'yes' }) }
+    async (session, { to: url, events, active, description }, id: string) => {
+      const body = { url, events, description, ...(active !== undefined && { active: active === 'yes' }) }
       const one = await session.client.json<Webhook>('PATCH', webhooks.at(session, id), { body })
       const state = one.active ? 'active' : 'not active'
       tell(session, one, `The webhook to ${one.url} is ${state}. Events: ${one.events.join(', ')}.`)
@@ -133,26 +147,49 @@ function declareRotateSecret(webhooks: Resource): void {
   )
 }
 
+/** Which deliveries a command means. */
+interface Which {
+  webhook?: string
+  since?: string
+}
+
+/** The most that one request repeats. */
+const callsPerRound = 1_000
+const mostRounds = 100
+
+const which = (command: Command) =>
+  command
+    .option('--webhook <id>', 'Only deliveries to this webhook')
+    .option('--since <time>', 'Only deliveries created since: 2h, 7d, or an RFC 3339 time', pastTime)
+
 function declareReplay(deliveries: Resource): void {
-  deliveries.verb<{ failed?: true }>(
+  deliveries.verb<{ failed?: true } & Which>(
     {
       usage: 'replay [id]',
       about: 'Repeat a delivery, from its first attempt',
-      examples: [`tidings webhook replay ${anId}`, 'tidings webhook replay --failed'],
-      options: (replay) => replay.option('--failed', 'All failed deliveries, oldest first'),
-      check({ failed }, id?: string) {
+      examples: [`tidings webhook replay ${anId}`, 'tidings webhook replay --failed --since 24h'],
+      options: (replay) => which(replay.option('--failed', 'All failed deliveries, oldest first')),
+      check({ failed, webhook, since }, id?: string) {
         if ((id === undefined) === (failed === undefined)) throw usageFailure('Give the id of a delivery, or --failed.')
+        if (id !== undefined && (webhook ?? since) !== undefined)
+          throw usageFailure('--webhook and --since narrow --failed.')
       }
     },
-    async (session, _, id?: string) => {
-      const replay = (one: string) =>
-        session.client.json<WebhookDelivery>('POST', deliveries.at(session, one, ':replay'))
-      if (id !== undefined) return tell(session, await replay(id), `The delivery ${id} is repeated.`)
-      const all = { limit: Number.POSITIVE_INFINITY }
-      const { items } = await readAll<WebhookDelivery>(session, deliveries.at(session), all, { state: 'failed' })
-      const replayed: WebhookDelivery[] = []
-      for (const one of items.reverse()) replayed.push(await replay(one.id))
-      tell(session, { items: replayed }, `${counted(replayed.length, 'delivery is', 'deliveries are')} repeated.`)
+    async (session, { webhook, since = '1970-01-01T00:00:00Z' }, id?: string) => {
+      if (id !== undefined) {
+        const one = await session.client.json<WebhookDelivery>('POST', deliveries.at(session, id, ':replay'))
+        return tell(session, one, `The delivery ${id} is repeated.`)
+      }
+      const body = { since, ...(webhook !== undefined && { webhook_id: webhook }) }
+      let replayed = 0
+      // Bounded, because a receiver may refuse the repeated calls while others are still being repeated.
+      for (let round = 0; round < mostRounds; round += 1) {
+        const path = deliveries.at(session, undefined, ':replay-failed')
+        const some = (await session.client.json<{ replayed: number }>('POST', path, { body })).replayed
+        replayed += some
+        if (some < callsPerRound) break
+      }
+      tell(session, { replayed }, `${counted(replayed, 'delivery is', 'deliveries are')} repeated.`)
     }
   )
 }
@@ -161,15 +198,33 @@ function declareTest(webhooks: Resource): void {
   webhooks.verb(
     {
       usage: 'test <id>',
-      about: 'Send one test event to a webhook',
-      examples: [`tidings webhook test ${anId}`],
-      more: '`tidings webhook deliveries` shows the outcome.'
+      about: 'Send one test event to a webhook, and show its response',
+      examples: [`tidings webhook test ${anId}`]
     },
     async (session, _, id: string) => {
-      const made = await session.client.json<{ delivery_id: string }>('POST', webhooks.at(session, id, ':test'))
-      tell(session, made, record([['Delivery', made.delivery_id]]))
+      const made = await session.client.json<{ delivery: WebhookDeliveryDetail }>(
+        'POST',
+        webhooks.at(session, id, ':test')
+      )
+      tell(session, made, detailOf(made.delivery))
     }
   )
+}
+
+/** A delivery with the response to each of its attempts, newest first. */
+function detailOf({ id, state, url, next_at, body, made }: WebhookDeliveryDetail): string {
+  const fields = [
+    ['Delivery', id],
+    ['State', state],
+    ['Url', url],
+    ...(next_at === null ? [] : [['Next attempt', time(next_at)] as const]),
+    ['Body', body],
+    ...made.flatMap(({ at, duration_ms, status, error, response }) => [
+      [`Attempt ${time(at)}`, `${status ?? 'no response'}, ${duration_ms} ms${error ? `, ${error}` : ''}`] as const,
+      ...(response === null ? [] : [['Response', response] as const])
+    ])
+  ] as const
+  return record(fields)
 }
 
 function names(text: string): string[] {

@@ -1,21 +1,34 @@
 import type { Command } from 'commander'
 import type { AuditEntry } from '../../wire.ts'
 import { shortened, time } from '../output.ts'
+import { pastTime } from '../past-time.ts'
 import { resource } from '../resource.ts'
 import { examples } from '../session.ts'
 import type { Shell } from '../shell.ts'
 
+interface Filter {
+  actor?: string
+  action?: string
+  since?: string
+}
+
 export function declare(command: Command, shell: Shell): void {
   examples(command, ['tidings audit list', 'tidings audit list -p shop'])
-  resource(command, shell, { name: 'audit entry', path: '/audit' }).list<AuditEntry>({
+  resource(command, shell, { name: 'audit entry', path: '/audit' }).list<AuditEntry, Filter>({
     about: 'List the changes in a project, with who made them',
-    examples: ['tidings audit list', 'tidings audit list -p shop --limit all --json'],
+    examples: ['tidings audit list --action campaign', 'tidings audit list -p shop --limit all --json'],
     usual: 100,
+    options: (list) =>
+      list
+        .option('--actor <actor>', 'Only changes of this author, as --json names it')
+        .option('--action <action>', 'Only actions that begin with this: campaign, key.revoke')
+        .option('--since <time>', 'Only changes since: 2h, 7d, or an RFC 3339 time', pastTime),
+    query: ({ actor, action, since }) => ({ actor, action, from: since }),
     columns: [
       ['at', ({ at }) => time(at)],
-      ['actor', ({ actor }) => actor],
-      ['action', ({ action }) => action],
-      ['target', ({ target }) => target],
+      ['who', ({ actor, actor_name }) => actor_name ?? actor],
+      ['did', ({ phrase }) => phrase],
+      ['what', ({ target_name }) => target_name],
       ['details', ({ details }) => (Object.keys(details).length > 0 ? shortened(JSON.stringify(details), 60) : '')]
     ],
     none: 'No changes yet.'

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Refusal } from '../../platform/errors.ts'
 import type { Routes } from '../../platform/http/routes.ts'
-import type { ManageAccess, ManageCaller } from '../../projects/projects.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { ManageAccess, ManageCaller, NamesOf } from '../../projects/projects.ts'
 import type { GatewayName } from '../push.ts'
 import type { CheckResult, CredentialFacts, GatewayCredentials } from './credentials.ts'
 import { gatewayNames } from './parse.ts'
@@ -13,7 +14,20 @@ const code = 'invalid_credential' as const
 const fieldCodes = Object.fromEntries(Object.keys(SaveGateway.properties).map((name) => [name, code]))
 
 /** Routes for the credentials of gateways. Callers can store secrets, and read only facts about them. */
-export function gatewayRoutes(manage: Routes<ManageCaller, ManageAccess>, gateways: GatewayCredentials): void {
+export function gatewayRoutes(
+  manage: Routes<ManageCaller, ManageAccess>,
+  gateways: GatewayCredentials,
+  namesOf: NamesOf
+): void {
+  /** Credentials with the names of those who saved them. */
+  const named = async (projectId: ProjectId, rows: CredentialFacts[]) => {
+    const { nameOf } = await namesOf(
+      projectId,
+      rows.map((row) => row.updated_by)
+    )
+    return rows.map((row) => ({ ...wireCredential(row), updated_by_name: nameOf(row.updated_by) }))
+  }
+
   manage.get(
     path,
     {
@@ -21,7 +35,7 @@ export function gatewayRoutes(manage: Routes<ManageCaller, ManageAccess>, gatewa
       access: 'viewer',
       answer: Type.Object({ items: Type.Array(CredentialAnswer) })
     },
-    async ({ caller }) => ({ items: (await gateways.list(caller.project!.id)).map(wireCredential) })
+    async ({ caller }) => ({ items: await named(caller.project!.id, await gateways.list(caller.project!.id)) })
   )
 
   manage.get(
@@ -34,7 +48,8 @@ export function gatewayRoutes(manage: Routes<ManageCaller, ManageAccess>, gatewa
     },
     async ({ caller, params: { gateway } }) => {
       const name = known(gateway)
-      return wireGateway(name, await gateways.list(caller.project!.id, name))
+      const credentials = await named(caller.project!.id, await gateways.list(caller.project!.id, name))
+      return { gateway: name, credentials }
     }
   )
 

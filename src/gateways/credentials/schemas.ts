@@ -39,7 +39,10 @@ const facts = {
   version: Type.Integer({ description: 'Grows with every save.', examples: [1] }),
   created_at: Type.String(),
   updated_at: Type.String(),
-  updated_by: text('The token or person that saved it last.')
+  updated_by: text('The token or person that saved it last.'),
+  updated_by_name: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], { description: 'Its name; null if it is not known any more.' })
+  )
 }
 
 export const CredentialAnswer = Type.Object(facts)

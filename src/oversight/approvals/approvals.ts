@@ -74,7 +74,7 @@ export function createApprovals(options: ApprovalsOptions) {
   async function insert(tx: Db, projectId: ProjectId, approval: store.NewApproval): Promise<store.ApprovalRow> {
     const row = await store.insertApproval(tx, projectId, approval)
     if (!row) throw new Refusal('invalid_api_key', 'Invalid API key')
-    const details = { task_id: row.task_id, skill: row.skill, recipients: row.facts.recipients, agent: row.agent }
+    const details = { task_id: row.task_id, recipients: row.facts.recipients, agent: row.agent, ...subjectOf(row) }
     await recordAudit(tx, projectId, {
       actor: `key ${row.key_id}`,
       action: 'approval.request',
@@ -103,7 +103,7 @@ export function createApprovals(options: ApprovalsOptions) {
       actor: by ?? 'service',
       action: `approval.${actions[decision.state]}`,
       target: id,
-      details: { task_id: row.task_id, ...(note && { note }) }
+      details: { task_id: row.task_id, ...subjectOf(row), ...(note && { note }) }
     })
     if (state !== 'superseded')
       await publish(tx, projectId, 'approval.decided', approvalEvent(row, urlOf(projectId, id)))
@@ -192,8 +192,8 @@ export function createApprovals(options: ApprovalsOptions) {
     },
     urlOf,
     get,
-    list: (projectId: ProjectId, state: store.ApprovalState | undefined, before: string | null, limit: number) =>
-      store.listApprovals(pool, projectId, state, before, limit),
+    list: (projectId: ProjectId, filter: store.ApprovalFilter, before: string | null, limit: number) =>
+      store.listApprovals(pool, projectId, filter, before, limit),
 
     /** Has the action done. Where what was shown has changed, asks anew; where its key is gone, rejects it. */
     async approve(projectId: ProjectId, id: string, actor: string, note: string | null): Promise<store.ApprovalRow> {
@@ -247,6 +247,12 @@ const actions: Record<store.Decision['state'], string> = {
   superseded: 'supersede',
   canceled: 'cancel'
 }
+
+/** What the approval is about, for the audit log. */
+const subjectOf = ({ skill, facts: { campaignName } }: store.ApprovalRow) => ({
+  skill,
+  ...(campaignName && { name: campaignName })
+})
 
 function asConflict(error: unknown): never {
   if (!(error instanceof Refusal) || error.code === 'unavailable') throw error

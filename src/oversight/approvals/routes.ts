@@ -1,7 +1,9 @@
 import { Type } from '@sinclair/typebox'
+import { refusing } from '../../platform/fields.ts'
 import { defaultLimit, encodeCursor, idAfter, page, pageOf, pageQuery } from '../../platform/http/paging.ts'
 import type { Routes } from '../../platform/http/routes.ts'
-import type { ManageAccess, ManageCaller } from '../../projects/projects.ts'
+import { isUuid } from '../../platform/ids.ts'
+import type { ManageAccess, ManageCaller, NamesOf } from '../../projects/projects.ts'
 import type { Approvals } from './approvals.ts'
 import { approvalResponse } from './response.ts'
 import { ApprovalAnswer, Note, State } from './schemas.ts'
@@ -19,29 +21,47 @@ const decision = {
 } as const
 
 /** Where people decide on actions of agents. A key opens none of these routes. */
-export function approvalRoutes(manage: Routes<ManageCaller, ManageAccess>, approvals: Approvals): void {
-  const shown = (caller: ManageCaller) => (row: ApprovalRow) =>
-    approvalResponse(row, approvals.urlOf(caller.project!.id, row.id))
+export function approvalRoutes(
+  manage: Routes<ManageCaller, ManageAccess>,
+  approvals: Approvals,
+  namesOf: NamesOf
+): void {
+  const named = async ({ project }: ManageCaller, rows: ApprovalRow[]) => {
+    const { nameOf } = await namesOf(
+      project!.id,
+      rows.map((row) => row.decided_by)
+    )
+    return (row: ApprovalRow) => ({
+      ...approvalResponse(row, approvals.urlOf(project!.id, row.id)),
+      decided_by_name: nameOf(row.decided_by)
+    })
+  }
+  const shown = async (caller: ManageCaller, row: ApprovalRow) => (await named(caller, [row]))(row)
 
   manage.get(
     path,
     {
       summary: 'List the actions of agents that wait for a person, and those that were decided; newest first',
       access: 'viewer',
-      query: Type.Object({ ...pageQuery, state: Type.Optional(State) }),
+      query: Type.Object({
+        ...pageQuery,
+        state: Type.Optional(State),
+        task_id: Type.Optional(Type.String({ description: 'Only approvals that this task asked for.' }))
+      }),
       answer: pageOf(ApprovalAnswer),
       refusals: ['invalid_parameter']
     },
-    async ({ caller, query: { cursor, limit = defaultLimit, state } }) => {
-      const rows = await approvals.list(caller.project!.id, state, idAfter(cursor), limit + 1)
-      return page(rows, limit, ({ id }) => encodeCursor(id), shown(caller))
+    async ({ caller, query: { cursor, limit = defaultLimit, state, task_id } }) => {
+      const filter = { state, taskId: taskOf(task_id) }
+      const rows = await approvals.list(caller.project!.id, filter, idAfter(cursor), limit + 1)
+      return page(rows, limit, ({ id }) => encodeCursor(id), await named(caller, rows))
     }
   )
 
   manage.get(
     `${path}/:approval_id`,
     { summary: 'Read an approval', access: 'viewer', params, answer: ApprovalAnswer, refusals: ['not_found'] },
-    async ({ caller, params }) => shown(caller)(await approvals.get(caller.project!.id, params.approval_id ?? ''))
+    async ({ caller, params }) => shown(caller, await approvals.get(caller.project!.id, params.approval_id ?? ''))
   )
 
   manage.post(
@@ -53,7 +73,7 @@ export function approvalRoutes(manage: Routes<ManageCaller, ManageAccess>, appro
     },
     async ({ caller, params, body }) => {
       const { project, actor } = caller
-      return shown(caller)(await approvals.approve(project!.id, params.approval_id ?? '', actor, body.note ?? null))
+      return shown(caller, await approvals.approve(project!.id, params.approval_id ?? '', actor, body.note ?? null))
     }
   )
 
@@ -62,7 +82,12 @@ export function approvalRoutes(manage: Routes<ManageCaller, ManageAccess>, appro
     { ...decision, summary: 'Reject an action; the agent reads the note', example: { note: 'Not before Monday' } },
     async ({ caller, params, body }) => {
       const { project, actor } = caller
-      return shown(caller)(await approvals.reject(project!.id, params.approval_id ?? '', actor, body.note ?? null))
+      return shown(caller, await approvals.reject(project!.id, params.approval_id ?? '', actor, body.note ?? null))
     }
   )
+}
+
+function taskOf(id: string | undefined): string | undefined {
+  if (id !== undefined && !isUuid(id)) throw refusing('invalid_parameter')('task_id', 'must be the id of a task')
+  return id
 }

@@ -45,6 +45,7 @@ export const ApprovalAnswer = Type.Object({
   expires_at: Type.String(),
   decided_at: orNull(Type.String()),
   decided_by: orNull(Type.String()),
+  decided_by_name: orNull(Type.String({ description: 'The name of the token or person that decided.' })),
   note: orNull(Type.String()),
   superseded_by: orNull(Type.String({ description: 'The approval that was asked for instead.' })),
   url: Type.String({ description: 'Where a person decides.' })

@@ -61,6 +61,12 @@ const listInState = statement(
   `select ${columns} from approvals
     where project_id = $1 and state = $4 and ($2::uuid is null or id < $2) order by id desc limit $3`
 )
+const listOfTask = statement(
+  'approvals.list_of_task',
+  `select ${columns} from approvals
+    where project_id = $1 and task_id = $4 and ($5::text is null or state = $5) and ($2::uuid is null or id < $2)
+    order by id desc limit $3`
+)
 // Only while it is pending: of two people who decide at once, the second finds nothing.
 const decide = statement(
   'approvals.decide',
@@ -101,17 +107,24 @@ export const insertApproval = (tx: Db, projectId: ProjectId, approval: NewApprov
 
 export const findApproval = (db: Db, projectId: ProjectId, id: string) => db.one<ApprovalRow>(find, [projectId, id])
 
+export interface ApprovalFilter {
+  state?: ApprovalState | undefined
+  taskId?: string | undefined
+}
+
 /** Newest first. */
 export const listApprovals = (
   db: Db,
   projectId: ProjectId,
-  state: ApprovalState | undefined,
+  { state, taskId }: ApprovalFilter,
   before: string | null,
   limit: number
-) =>
-  state === undefined
+) => {
+  if (taskId) return db.query<ApprovalRow>(listOfTask, [projectId, before, limit, taskId, state ?? null])
+  return state === undefined
     ? db.query<ApprovalRow>(list, [projectId, before, limit])
     : db.query<ApprovalRow>(listInState, [projectId, before, limit, state])
+}
 
 /** Returns the approval as it is decided; undefined where it was not pending any more. */
 export const decideApproval = (tx: Db, projectId: ProjectId, id: string, decision: Decision) =>

@@ -1,7 +1,9 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Refusal } from '../errors.ts'
+import { readEach, refusing } from '../fields.ts'
 import { isUuid } from '../ids.ts'
 import { isStorable } from '../json.ts'
+import { readTime, timeRule } from '../time.ts'
 
 /** The paging of every list: newest first, an opaque cursor. */
 export const pageQuery = {
@@ -61,3 +63,28 @@ export function page<Row, Item>(
 }
 
 export const defaultLimit = 50
+
+/** The time that a list is narrowed to. */
+export const periodQuery = {
+  from: Type.Optional(Type.String({ description: 'Only entries of this time or later (RFC 3339).' })),
+  to: Type.Optional(Type.String({ description: 'Only entries before this time (RFC 3339).' }))
+}
+
+export interface Period {
+  from: Date | undefined
+  to: Date | undefined
+}
+
+/** Refuses both times at once if both are wrong. */
+export function readPeriod(query: { from?: string | undefined; to?: string | undefined }): Period {
+  const [from, to] = readEach(['from', 'to'] as const, (name) => readTimeField(name, query[name]))
+  return { from, to }
+}
+
+/** A field that holds a time; undefined if it is absent. */
+export function readTimeField(name: string, text: string | null | undefined): Date | undefined {
+  if (text === undefined || text === null) return undefined
+  const at = readTime(text)
+  if (!at) throw refusing('invalid_parameter')(name, timeRule)
+  return at
+}

@@ -68,7 +68,11 @@ export function createSaving(pool: Pool, campaigns: Users) {
         await store.putSaved(tx, projectId, { id, name, segment, refs: idsIn(segment) }, new Date())
         if (before && !same) await campaigns.renew(tx, projectId, actor, id)
         const row = (await store.findSaved(tx, projectId, id))!
-        await audit(tx, projectId, actor, before ? 'update' : 'create', id, { version: row.version })
+        await audit(tx, projectId, actor, before ? 'update' : 'create', id, {
+          name,
+          version: row.version,
+          ...(before && before.name !== name && { before: { name: before.name } })
+        })
         return { ...(await shown(tx, projectId, row)), result: before ? ('updated' as const) : ('created' as const) }
       })
     },
@@ -98,7 +102,7 @@ export function createSaving(pool: Pool, campaigns: Users) {
             others.map((one) => one.id)
           )
         await store.deleteSaved(tx, projectId, id)
-        await audit(tx, projectId, actor, 'delete', id, { version: row.version })
+        await audit(tx, projectId, actor, 'delete', id, { name: row.name, version: row.version })
       })
     }
   }

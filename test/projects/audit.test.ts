@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { givenCampaign } from '../support/campaigns.ts'
+import type { Json } from '../support/http.ts'
+import { startService, type TestProject } from '../support/service.ts'
+
+const service = await startService()
+
+const audit = async (project: TestProject, query = ''): Promise<Json[]> => {
+  const reply = await service.manage('GET', `/projects/${project.id}/audit?${query}`)
+  assert.equal(reply.status, 200, reply.text)
+  return reply.json.items
+}
+
+async function tokenOf(project: TestProject, name: string, role: string) {
+  const { json } = await service.manage('POST', '/tokens', { json: { name, role, project_id: project.id } })
+  return { id: json.id as string, headers: { authorization: `Bearer ${json.token}` } }
+}
+
+const sentence = ({ actor_name, phrase, target_name }: Json) => `${actor_name} ${phrase} ${target_name}`
+
+describe('the audit log', () => {
+  it('is told in names and words, with the old and the new value of what changed', async () => {
+    const project = await service.project()
+    const { headers } = await tokenOf(project, 'Ada', 'admin')
+    await givenCampaign(service, project, { name: 'Welcome', status: 'draft' })
+    const path = `/projects/${project.id}`
+    const { json: campaign } = await service.manage('GET', `${path}/campaigns/news`)
+    const { version: _, created_at: __, updated_at: ___, ...definition } = campaign
+    const put = await service.manage('PUT', `${path}/campaigns/news`, {
+      json: { ...definition, status: 'active' },
+      headers
+    })
+    assert.equal(put.status, 200, put.text)
+    await service.manage('PATCH', path, { json: { retention: { events_days: 7 } }, headers })
+    const key = (await service.manage('POST', `${path}/keys`, { json: { kind: 'secret', name: 'bot' }, headers })).json
+    await service.manage('PATCH', `${path}/keys/${key.id}`, { json: { policy: { dry_run: true } }, headers })
+    await service.manage('DELETE', `${path}/keys/${key.id}`, { headers })
+    const [revoked, policy, created, changed, activated] = await audit(project)
+    assert.deepEqual([revoked, policy, created, activated].map(sentence), [
+      'Ada revoked the key bot',
+      'Ada added a policy to the key bot',
+      'Ada created the key bot',
+      'Ada activated the campaign Welcome'
+    ])
+    assert.deepEqual([activated.details.status, activated.details.before], ['active', { status: 'draft' }])
+    assert.equal(activated.actor_role, 'admin')
+    assert.deepEqual(changed.details.before, { retention: { events_days: 365 } })
+  })
+
+  it('keeps the names of tokens and keys that were deleted, in versions of campaigns too', async () => {
+    const project = await service.project()
+    const ada = await tokenOf(project, 'Ada', 'editor')
+    const path = `/projects/${project.id}`
+    const json = { name: 'Welcome', message: { title: 'Hi' }, campaign_id: 'news' }
+    assert.equal((await service.manage('POST', `${path}/campaigns`, { json, headers: ada.headers })).status, 201)
+    assert.equal((await service.manage('DELETE', `/tokens/${ada.id}`)).status, 200)
+    const made = (await audit(project, 'action=campaign'))[0]
+    assert.deepEqual([made.actor, made.actor_name, made.actor_role], [`token ${ada.id}`, 'Ada', 'editor'])
+    const [version] = (await service.manage('GET', `${path}/campaigns/news/versions`)).json.items
+    assert.equal(version.actor_name, 'Ada')
+    const { items } = (await service.manage('GET', `${path}/actors`)).json
+    assert.deepEqual(
+      items.find(({ name }: Json) => name === 'Ada'),
+      { actor: `token ${ada.id}`, name: 'Ada', role: 'editor' }
+    )
+  })
+
+  it('is narrowed to an author, a kind of action and a time', async () => {
+    const project = await service.project()
+    const path = `/projects/${project.id}`
+    const { id, headers } = await tokenOf(project, 'Ada', 'admin')
+    await service.manage('POST', `${path}/keys`, { json: { kind: 'public', name: 'app' }, headers })
+    await service.manage('POST', `${path}:pause`, { headers })
+    const actions = async (query: string) => (await audit(project, query)).map(({ action }) => action)
+    assert.deepEqual(await actions(`actor=token%20${id}`), ['project.pause', 'key.create'])
+    assert.deepEqual(await actions(`actor=token%20${id}&action=key`), ['key.create'])
+    assert.deepEqual(await actions(`from=${new Date(Date.now() + 60_000).toISOString()}`), [])
+    const wrong = await service.manage('GET', `${path}/audit?from=x&to=y`)
+    assert.deepEqual([wrong.status, wrong.json.details.length], [400, 2])
+    for (const name of ['actor', 'action'])
+      assert.equal((await service.manage('GET', `${path}/audit?${name}=%00`)).status, 400, name)
+  })
+
+  it('names nothing of another project, and is for admins', async () => {
+    const project = await service.project()
+    const other = await service.project()
+    const stranger = await tokenOf(other, 'Stranger', 'admin')
+    await service.manage('DELETE', `/tokens/${stranger.id}`)
+    await service.sql(
+      `insert into audit_log (project_id, id, at, actor, action, target, details)
+       values ($1, gen_random_uuid(), now(), $2, 'project.update', 'x', '{}')`,
+      [project.id, `token ${stranger.id}`]
+    )
+    const forged = (await audit(project)).find(({ actor }) => actor === `token ${stranger.id}`)
+    assert.equal(forged!.actor_name, null)
+    const { headers } = await tokenOf(project, 'Ed', 'editor')
+    for (const path of ['audit', 'actors'])
+      assert.equal((await service.manage('GET', `/projects/${project.id}/${path}`, { headers })).status, 403)
+  })
+
+  it('forgets the names of a project with the project', async () => {
+    const project = await service.project()
+    const { id } = await tokenOf(project, 'Ada', 'editor')
+    await service.manage('DELETE', `/tokens/${id}`)
+    await service.manage('DELETE', `/projects/${project.id}`)
+    assert.deepEqual(await service.sql('select 1 from former_names where project_id = $1', [project.id]), [])
+  })
+})

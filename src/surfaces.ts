@@ -158,7 +158,6 @@ export function mountSurfaces(
   segmentRoutes(manage, capabilities.segments)
   campaignManagementRoutes(manage, { campaigns, pool, namesOf: names })
   catalogRoutes(manage, capabilities.segments.catalog)
-  campaignManagementRoutes(manage, { campaigns, pool })
   triggerManagementRoutes(manage, triggers)
   journeyRoutes(manage, { users, campaigns, pool })
   taskRecordRoutes(manage, pool, names)

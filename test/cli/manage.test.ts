@@ -179,8 +179,8 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
 
   await t.test('the audit log and the nodes are listed', async () => {
     const audit = await tidings('audit', 'list')
-    assert.match(audit.stdout, /^AT +ACTOR +ACTION +TARGET +DETAILS$/m)
-    assert.match(audit.stdout, / key\.revoke /)
+    assert.match(audit.stdout, /^AT +WHO +DID +WHAT +DETAILS$/m)
+    assert.match(audit.stdout, / revoked the key +backend /)
     const nodes = (await tidings('nodes', '--json')).json<Page<{ role: string }>>()
     assert.deepEqual(
       nodes.items.map(({ role }) => role),

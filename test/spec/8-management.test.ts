@@ -329,7 +329,7 @@ describe('keys and the audit log', () => {
       items.map((entry: Json) => entry.action),
       ['project.update', 'token.revoke', 'token.create', 'key.create', 'key.create', 'project.create']
     )
-    assert.deepEqual(items[0].details, { name: 'Renamed' })
+    assert.deepEqual(items[0].details, { name: 'Renamed', before: { name: 'Test' } })
     assert.match(items[0].actor, /^token [0-9a-f-]{36}$/)
     assert.ok(!JSON.stringify(items).includes(secretKey.slice(7)))
   })

@@ -68,7 +68,7 @@ describe('B.9: the guard, where this machine may be called', () => {
     const call = (url: string, mayBeLocal: boolean) =>
       caller.call({ url, headers: {}, signature: {}, body: '{}', mayBeLocal })
     const named = `https://hook.example:${tls.port}/`
-    assert.deepEqual(await call(named, true), { status: 204 })
+    assert.equal((await call(named, true)).status, 204)
     assert.match((await call(named, false)).error!, /not a public address/, 'though a connection is open')
     assert.match((await call(receiver.url, false)).error!, /must begin with https/)
     address = '10.0.0.1'

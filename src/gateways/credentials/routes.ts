@@ -75,7 +75,8 @@ export function gatewayRoutes(
     },
     async ({ caller, params: { gateway }, body }) => {
       const name = known(gateway)
-      return wireGateway(name, await gateways.save(caller.actor, caller.project!.id, name, body))
+      const saved = await gateways.save(caller.actor, caller.project!.id, name, body)
+      return { gateway: name, credentials: await named(caller.project!.id, saved) }
     }
   )
 
@@ -123,8 +124,3 @@ function wireCredential(row: CredentialFacts & Partial<CheckResult>) {
   const { gateway, environment, app, facts: shown, ...rest } = row
   return { gateway, ...(environment && { environment }), ...(app && { topic: app }), ...shown, ...rest }
 }
-
-const wireGateway = (gateway: GatewayName, rows: CredentialFacts[]) => ({
-  gateway,
-  credentials: rows.map(wireCredential)
-})

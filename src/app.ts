@@ -86,6 +86,7 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
     const bootstrapped = await setUp(options, infrastructure, capabilities, joined)
     const nodes = joined.nodes!
     capabilities.cluster.workers = nodes.working
+    capabilities.cluster.serving = nodes.serving
     const worker = startWorker(options, infrastructure, capabilities, { nodes, tracing })
     const http = openHttp(options, infrastructure, capabilities, { nodes, tracing, stopping: () => stopping })
     const port = await http.listen(config.HOST, config.PORT)
@@ -170,6 +171,7 @@ function startWorker(
   { config, pool, listener, log, nodeId, opened }: Infrastructure,
   {
     erasure,
+    members,
     users,
     events,
     webhooks,
@@ -196,6 +198,7 @@ function startWorker(
       erasure,
       sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS),
       webhooks.keepJob,
+      ...members.jobs,
       ...users.jobs,
       ...events.jobs,
       ...webhooks.jobs,

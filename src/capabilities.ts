@@ -6,7 +6,7 @@ import { createEvents, type EventSubscriber, moveHistory } from './events/events
 import { createGateways, type Sender } from './gateways/gateways.ts'
 import { createJourneys, moveJourneys } from './journeys/journeys.ts'
 import { createMcp } from './mcp/mcp.ts'
-import { createMembers, peopleOf } from './members/members.ts'
+import { createMembers, type MembersNeeds, peopleOf } from './members/members.ts'
 import { createMessages, createPauses, moveMessages, type OnSettled } from './messages/messages.ts'
 import { createOversight } from './oversight/oversight.ts'
 import type { Config } from './platform/config.ts'
@@ -30,6 +30,8 @@ import { createWebhooks } from './webhooks/webhooks.ts'
 
 /** Parts that tests and the conformance agent replace. */
 export interface Overrides {
+  /** A cheap hash of passwords. */
+  passwordCost?: MembersNeeds['cost']
   /** Replaces the real gateways. */
   sender?: Sender
   /** More subscribers of outcomes. */
@@ -62,6 +64,8 @@ export type Capabilities = ReturnType<typeof createCapabilities>
 export function createCapabilities(infrastructure: Infrastructure, overrides: Overrides) {
   const { config, pool, listener, log, metrics, key, opened, nodeId } = infrastructure
   const stopMs = config.SHUTDOWN_SECONDS * 1000
+  // The numbers of nodes are known once this process has joined the list of nodes.
+  const cluster = { workers: () => 1, serving: () => 1 }
   const credentials = tenants.createCredentials({
     pool,
     listener,
@@ -71,8 +75,17 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     metrics
   })
   opened.push(credentials.close)
-  const secure = config.PUBLIC_URL?.startsWith('https:') === true
-  const members = createMembers({ pool, credentials, key, secure })
+  const members = createMembers({
+    pool,
+    credentials,
+    log,
+    key,
+    secure: config.PUBLIC_URL?.startsWith('https:') === true,
+    passwords: config.PASSWORD_SIGN_IN,
+    auditDays: config.AUDIT_RETENTION_DAYS,
+    serving: () => cluster.serving(),
+    cost: overrides.passwordCost
+  })
   const identity = tenants.createIdentity({ pool, key })
   const devices = createDevices({
     pool,
@@ -101,8 +114,6 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
   })
   opened.push(async () => webhooks.close())
 
-  // The number of workers is known once this process has joined the list of nodes.
-  const cluster = { workers: () => 1 }
   const pauses = createPauses(pool, credentials)
   const gateways = createGateways({
     pool,
@@ -250,7 +261,8 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     messages,
     events,
     devices,
-    users
+    users,
+    members
   ]
   const erasure = eraseProjectJob(
     pool,

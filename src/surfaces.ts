@@ -14,7 +14,9 @@ import { journeyRoutes } from './journeys/manage-routes.ts'
 import type { Changes } from './manage/changes/changes.ts'
 import { changeRoutes } from './manage/changes/routes.ts'
 import { jobRoutes } from './manage/job-routes.ts'
+import { memberRoutes } from './manage/member-routes.ts'
 import { manageRoutes } from './manage/routes.ts'
+import { sessionRoutes } from './manage/session-routes.ts'
 import { simulatorRoutes } from './manage/simulator-routes.ts'
 import { checkOrigin, mcpRoutes } from './mcp/mcp.ts'
 import { authorsOf } from './members/members.ts'
@@ -146,6 +148,8 @@ export function mountSurfaces(
   const names = tenants.createNames(pool, authorsOf)
   manageRoutes(manage, { projects, identity: capabilities.identity, pool, nodes, names, skills: agents.skills })
   changeRoutes(manage, changes, admission.byTokenForManagement)
+  memberRoutes(manage, capabilities.members, () => capabilities.address.base)
+  sessionRoutes(manage, capabilities.members)
   jobRoutes(manage, pool)
   userManagementRoutes(manage, users, pool)
   indexedPropertyRoutes(manage, users, pool)

@@ -11,6 +11,7 @@ import type * as devices from './devices/schemas.ts'
 import type * as events from './events/schemas.ts'
 import type * as gateways from './gateways/credentials/schemas.ts'
 import type * as journeys from './journeys/schemas.ts'
+import type * as people from './manage/member-schemas.ts'
 import type * as manage from './manage/schemas.ts'
 import type * as simulator from './manage/simulator-schemas.ts'
 import type * as messages from './messages/schemas.ts'
@@ -116,5 +117,14 @@ export type CampaignTotals = Static<typeof campaigns.Counts>
 export type InboxItem = Static<typeof simulator.InboxAnswer>
 export type Faults = Static<typeof simulator.FaultsAnswer>
 
+/** One role of a person. */
+export type Member = Static<typeof people.MemberAnswer>
+export type InvitedMember = Static<typeof people.InvitedMember>
+/** A link that sets a new password. */
+export type ResetLink = Static<typeof people.LinkAnswer>
+/** A signed-in browser. */
+export type Session = Static<typeof people.SessionAnswer>
+/** What an invitation or a reset link is for. */
+export type PersonalLink = Static<typeof sessions.LinkRead>
 /** Who is signed in to the console, and how people can sign in. */
 export type Identity = Static<typeof sessions.SignedIn>

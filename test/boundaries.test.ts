@@ -169,6 +169,8 @@ const allowed: Record<string, string> = {
   'segments reads push_tokens': 'a preview counts reachable devices in the statement that evaluates the segment',
   'segments reads live_activity_tokens':
     'a preview counts reachable devices in the statement that evaluates the segment',
+  'members reads sessions': 'the list of sessions names their members and tokens in one statement',
+  'members reads tokens': 'the list of sessions names their members and tokens in one statement',
   'channels reads live_activity_channels': 'a start names the channel that its activity listens to',
   'campaigns reads users': joinedAudience,
   'campaigns reads devices': joinedAudience,

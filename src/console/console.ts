@@ -1,6 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import type { Routes } from '../platform/http/routes.ts'
+import { createFailures } from './failures.ts'
 import type { ConsoleFile, ConsoleFiles } from './files.ts'
+import { linkRoutes } from './link-routes.ts'
 import { type SessionNeeds, sessionRoutes } from './session-routes.ts'
 
 export { builtConsole } from './build.ts'
@@ -28,7 +30,9 @@ const policy = [
 
 /** The page under /console/ and the routes that sign a browser in. */
 export function consoleRoutes(open: Routes<null, never>, state: ConsoleState, needs: SessionNeeds): void {
-  sessionRoutes(open, needs)
+  const failures = createFailures()
+  sessionRoutes(open, needs, failures)
+  linkRoutes(open, needs, failures)
   for (const path of ['/', '/console']) {
     open.get(path, { summary: 'To the console', hidden: true }, ({ reply }) => reply.redirect('/console/', 302))
   }

@@ -5,7 +5,7 @@ import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { type Routes, smallForm } from '../platform/http/routes.ts'
 import * as tenants from '../projects/projects.ts'
-import { createFailures } from './failures.ts'
+import type { createFailures } from './failures.ts'
 import { SignedIn, SignIn } from './session-schemas.ts'
 
 export interface SessionNeeds {
@@ -17,9 +17,12 @@ export interface SessionNeeds {
 }
 
 /** Exchanges a token, a sign-in code or a password for a cookie that scripts cannot read; docs/guides/people.md. */
-export function sessionRoutes(open: Routes<null, never>, needs: SessionNeeds): void {
-  const { pool, credentials, members } = needs
-  const failures = createFailures()
+export function sessionRoutes(
+  open: Routes<null, never>,
+  needs: SessionNeeds,
+  failures: ReturnType<typeof createFailures>
+): void {
+  const { pool, credentials, members, passwords } = needs
 
   async function tokenIdOf({ token, code }: Static<typeof SignIn>, request: FastifyRequest) {
     if (token !== undefined) return (await credentials.token(token, request))?.id
@@ -29,6 +32,11 @@ export function sessionRoutes(open: Routes<null, never>, needs: SessionNeeds): v
   }
 
   async function signedIn(body: Static<typeof SignIn>, request: FastifyRequest, reply: FastifyReply) {
+    if (body.email !== undefined) {
+      if (!passwords) throw new Refusal('forbidden', 'Sign-in by password is switched off here.')
+      const member = await members.checkPassword(request, reply, body.email, body.password ?? '')
+      return members.signIn(member.id, 'password', request, reply)
+    }
     const tokenId = await tokenIdOf(body, request)
     const how = body.token === undefined ? 'link' : 'token'
     return tokenId && members.browsers.signIn(request, reply, { tokenId }, how)
@@ -41,7 +49,7 @@ export function sessionRoutes(open: Routes<null, never>, needs: SessionNeeds): v
       body: SignIn,
       maxBody: smallForm,
       answer: SignedIn,
-      refusals: ['invalid_token', 'rate_limited']
+      refusals: ['invalid_token', 'invalid_sign_in', 'forbidden', 'rate_limited']
     },
     async ({ request, reply, body }) => {
       const session = await signedIn(body, request, reply)

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { printable } from '../platform/http/schema.ts'
 
 const nullable = { type: ['string', 'null'] }
 const Role = Type.Union([Type.Literal('admin'), Type.Literal('editor'), Type.Literal('viewer')])
@@ -6,7 +7,44 @@ type RoleName = 'admin' | 'editor' | 'viewer'
 
 export const SignIn = Type.Object({
   token: Type.Optional(Type.String({ maxLength: 512, description: 'A management token.' })),
-  code: Type.Optional(Type.String({ maxLength: 512, description: 'The code of a sign-in link.' }))
+  code: Type.Optional(Type.String({ maxLength: 512, description: 'The code of a sign-in link.' })),
+  email: Type.Optional(Type.String({ maxLength: 320, description: 'The address of a member, with its password.' })),
+  password: Type.Optional(Type.String({ maxLength: 512 }))
+})
+
+const Code = Type.String({ maxLength: 512, description: 'The text behind the # of the link.' })
+const Name = Type.String({ minLength: 1, maxLength: 200, ...printable })
+const NewPassword = Type.Optional(Type.String({ maxLength: 512, description: 'At least 12 characters of any kind.' }))
+export const ReadLink = Type.Object({ code: Code })
+export const LinkRead = Type.Object({
+  kind: Type.Union([Type.Literal('invitation'), Type.Literal('reset')]),
+  email: Type.String(),
+  joined: Type.Boolean({
+    description: 'Whether the person has an account. An invitation is then accepted with its password or its session.'
+  }),
+  role: Type.Unsafe<RoleName | null>({ ...nullable, description: 'The role of an invitation.' }),
+  project: Type.Unsafe<{ id: string; name: string } | null>({
+    type: ['object', 'null'],
+    properties: { id: { type: 'string' }, name: { type: 'string' } },
+    description: 'The project of an invitation; null: the whole installation.'
+  }),
+  expires_at: Type.String({ format: 'date-time' })
+})
+export const AcceptLink = Type.Object({
+  code: Code,
+  name: Type.Optional(Name),
+  password: Type.Optional(
+    Type.String({
+      maxLength: 512,
+      description:
+        'A new one of at least 12 characters; for an invitation of someone who has an account, the one it has.'
+    })
+  )
+})
+export const FirstMember = Type.Object({
+  email: Type.String({ maxLength: 320 }),
+  name: Name,
+  password: NewPassword
 })
 
 const Ways = Type.Object(

@@ -12,8 +12,9 @@ import {
   sessionOf,
   sessionSeconds
 } from '../projects/projects.ts'
+import { readEmail } from './email.ts'
 
-/** Remembers which members have signed in with this browser; it opens nothing. */
+/** Remembers which member signed in last with this browser; it opens nothing. */
 const deviceCookie = 'tidings_device'
 const deviceSeconds = 365 * 24 * 3_600
 
@@ -32,6 +33,11 @@ export interface BrowserNeeds {
 export function createBrowsers({ pool, credentials, key, secure }: BrowserNeeds) {
   const deviceKey = createHmac('sha256', key).update('tidings device cookie').digest()
   const signature = (text: string) => createHmac('sha256', deviceKey).update(text).digest('base64url')
+
+  function deviceFor(emailKey: string): string {
+    const device = randomBytes(16).toString('base64url')
+    return `${device}.${signature(`${device} ${emailKey}`)}`
+  }
 
   /** SameSite=Strict: a link on another site opens the console signed out, until the page is reloaded. */
   function setCookie(request: FastifyRequest, reply: FastifyReply, name: string, value: string, seconds: number): void {
@@ -57,21 +63,20 @@ export function createBrowsers({ pool, credentials, key, secure }: BrowserNeeds)
       const browser = { how, userAgent: String(request.headers['user-agent'] ?? ''), address: request.ip }
       const text = await openSession(pool, holder, browser)
       setCookie(request, reply, sessionCookie, text, sessionSeconds)
-      if ('memberId' in holder) {
-        const device = `${holder.memberId}.${randomBytes(16).toString('base64url')}`
-        setCookie(request, reply, deviceCookie, `${device}.${signature(device)}`, deviceSeconds)
-      }
-      return credentials.session(text)
+      const session = await credentials.session(text)
+      const email = session?.principal.email
+      if (email) setCookie(request, reply, deviceCookie, deviceFor(readEmail(email)!.key), deviceSeconds)
+      return session
     },
     async signOut(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       await end(request)
       setCookie(request, reply, sessionCookie, '', 0)
     },
-    /** The name of this browser, if this member has signed in with it. Nobody else can make such a cookie. */
-    deviceOf(request: FastifyRequest, memberId: string): string | undefined {
-      const [member, device, given = ''] = (cookieOf(request, deviceCookie) ?? '').split('.')
-      if (member !== memberId || !device) return undefined
-      const [wanted, shown] = [Buffer.from(signature(`${member}.${device}`)), Buffer.from(given)]
+    /** The name of this browser, if a member of this address has signed in with it; only this service can sign one. */
+    deviceOf(request: FastifyRequest, emailKey: string): string | undefined {
+      const [device, given = ''] = (cookieOf(request, deviceCookie) ?? '').split('.')
+      if (!device) return undefined
+      const [wanted, shown] = [Buffer.from(signature(`${device} ${emailKey}`)), Buffer.from(given)]
       return wanted.length === shown.length && timingSafeEqual(wanted, shown) ? device : undefined
     }
   }

@@ -1,24 +1,79 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Db } from '../platform/db/db.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
-import { type How, type People, type Principal, type Role, roleIn } from '../projects/projects.ts'
-import { type BrowserNeeds, createBrowsers } from './browser.ts'
+import type { Log } from '../platform/log.ts'
+import { type Credentials, type How, type People, type Principal, type Role, roleIn } from '../projects/projects.ts'
+import { createAccepting } from './accepting.ts'
+import { createBrowsers } from './browser.ts'
+import { type Cost, createHashing } from './hashing.ts'
+import { sweepMembersJob } from './jobs.ts'
+import { createManaging } from './managing.ts'
 import { findRoles } from './membership-store.ts'
+import { createOwn } from './own.ts'
+import { createSessions } from './sessions.ts'
+import { createPasswordCheck } from './sign-in.ts'
 import * as store from './store.ts'
+
+export { readEmail } from './email.ts'
+export { longest as longestPassword, shortest as shortestPassword } from './hashing.ts'
+export type { MadeLink } from './managing.ts'
+export type { Scope } from './membership-store.ts'
+export { checkFresh, memberIdOf } from './own.ts'
+export type { ListedMember } from './store.ts'
 
 export type Members = ReturnType<typeof createMembers>
 
-export function createMembers(needs: BrowserNeeds) {
+export interface MembersNeeds {
+  pool: Pool
+  credentials: Pick<Credentials, 'session' | 'forget' | 'project'>
+  log: Log
+  /** The master key. */
+  key: Buffer
+  /** Whether PUBLIC_URL is https. */
+  secure: boolean
+  /** PASSWORD_SIGN_IN. */
+  passwords: boolean
+  auditDays: number
+  /** The number of nodes that serve requests. */
+  serving: () => number
+  /** The cost of a hash of a password; tests take a small one. */
+  cost?: Cost | undefined
+}
+
+/** People who sign in to the console: their roles, passwords, links and sessions (docs/decisions/0050). */
+export function createMembers(needs: MembersNeeds) {
+  const { pool, credentials, log, passwords } = needs
   const browsers = createBrowsers(needs)
+  const hashing = createHashing(needs.cost)
+  const checkPassword = createPasswordCheck({ pool, browsers, hashing, serving: needs.serving })
+  const managing = createManaging({ pool, credentials, log, onRetired: async () => {} })
+  /** Opens a session for a member who has proved who it is, and sets the cookies of the response. */
+  const signIn = (memberId: string, how: How, request: FastifyRequest, reply: FastifyReply) =>
+    browsers.signIn(request, reply, { memberId }, how)
+  const { change, audit, eraseWindow, ...decisions } = managing
+
   return {
+    ...decisions,
+    /** Invitations and reset links in the hands of their people, and the first member. */
+    links: createAccepting({ pool, credentials, hashing, checkPassword, managing, signIn, passwords }),
     browsers,
-    /** Opens a session for a member who has proved who it is, and sets the cookies of the response. */
-    signIn: (memberId: string, how: How, request: FastifyRequest, reply: FastifyReply) =>
-      browsers.signIn(request, reply, { memberId }, how),
-    /** Whether the first member is still to be made. */
-    none: async () => !(await store.hasMembers(needs.pool))
+    signIn,
+    /** The member of an address and a password, with limits on failures. */
+    checkPassword,
+    own: createOwn({ pool, hashing, checkPassword, managing, passwords }),
+    sessions: createSessions(pool, credentials),
+    list: (...filter: Tail<Parameters<typeof store.listMembers>>) => store.listMembers(pool, ...filter),
+    /** Whether no member has joined yet. */
+    none: async () => !(await store.hasMembers(pool)),
+    /** For other ways to sign in: one transaction, after which every node reads the roles again, and its audit entry. */
+    change,
+    audit,
+    eraseWindow,
+    jobs: [sweepMembersJob(pool, needs.auditDays)]
   }
 }
+
+type Tail<List extends unknown[]> = List extends [unknown, ...infer Rest] ? Rest : never
 
 /** What admission must know about members. */
 export const peopleOf = (db: Db): People => ({
@@ -30,13 +85,13 @@ export const peopleOf = (db: Db): People => ({
 export async function principalsOf(db: Db, ids: string[]): Promise<Map<string, Principal>> {
   const rows = Map.groupBy(await findRoles(db, ids), ({ id }) => id)
   return new Map(
-    [...rows].map(([id, [first, ...more]]) => {
-      const own = [first!, ...more]
+    [...rows].map(([id, own]) => {
+      const { name, email } = own[0]!
       const roles = new Map<string, Role>(
         own.flatMap(({ project_id, role }) => (project_id ? [[project_id, role]] : []))
       )
       const role = own.find(({ project_id }) => project_id === null)?.role ?? null
-      return [id, { kind: 'member', id, name: first!.name, email: first!.email, role, roles }]
+      return [id, { kind: 'member', id, name, email, role, roles }]
     })
   )
 }

@@ -36,6 +36,10 @@ const joinMember = statement(
 )
 const renameMember = statement('members.rename', 'update members set name = $2 where id = $1')
 const setPasswordOf = statement('members.set_password', 'update members set password = $2 where id = $1')
+const replacePasswordOf = statement(
+  'members.replace_password',
+  'update members set password = $3 where id = $1 and password = $2'
+)
 const readPassword = statement('members.password', 'select password from members where id = $1')
 const see = statement('members.seen', 'update members set seen_at = $2 where id = any($1::uuid[])')
 const anyJoined = statement('members.any_joined', 'select 1 from members where joined_at is not null limit 1')
@@ -65,6 +69,10 @@ export const join = async (db: Db, id: string, name: string, at: Date) => (await
 export const rename = (db: Db, id: string, name: string) => db.run(renameMember, [id, name])
 
 export const setPassword = (db: Db, id: string, hash: string) => db.run(setPasswordOf, [id, hash])
+
+/** Replaces a hash by another one of the same password, unless the password was changed meanwhile. */
+export const replacePassword = (db: Db, id: string, old: string, hash: string) =>
+  db.run(replacePasswordOf, [id, old, hash])
 
 export const passwordOf = async (db: Db, id: string) =>
   (await db.one<{ password: string | null }>(readPassword, [id]))?.password ?? null

@@ -20,6 +20,7 @@ export const errorCatalogue = {
   user_token_mismatch: [403, 'X-Service-User-Token belongs to another user than the call.'],
   missing_token: [401, 'The header Authorization carries no bearer token.'],
   invalid_token: [401, 'The management token is unknown or revoked.'],
+  invalid_sign_in: [401, 'Email and password do not match those of a member.'],
   secret_key_required: [403, 'A public key was sent where only a secret one is taken.'],
   forbidden: [403, 'The token is valid but its role or its project does not allow this.'],
   policy_refused: [

@@ -84,7 +84,7 @@ export {
   redeemCode,
   sessionSeconds
 } from './session-store.ts'
-export { type KeyRow, renewWantedEvents, type TokenRow } from './store.ts'
+export { hasAdminToken, type KeyRow, renewWantedEvents, type TokenRow } from './store.ts'
 export { networkOf } from './strangers.ts'
 export type Projects = ReturnType<typeof createProjects>
 

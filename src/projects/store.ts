@@ -297,6 +297,14 @@ export const listTokens = (db: Db, only: ProjectId[] | null, before: string | nu
 export const deleteToken = (db: Db, only: ProjectId[] | null, id: string) =>
   db.one<Pick<TokenRow, 'project_id' | 'name'>>(deleteTokenRow, [id, only, new Date()])
 
+const adminToken = statement(
+  'tokens.any_admin',
+  `select 1 from tokens where project_id is null and role = 'admin' limit 1`
+)
+
+/** Whether a token is admin of the whole installation. */
+export const hasAdminToken = async (db: Db) => (await db.one(adminToken)) !== undefined
+
 export const deleteTokens = (db: Db, projectId: ProjectId) => db.run(deleteTokensOf, [projectId])
 
 export const markTokensUsed = (db: Db, ids: string[], at: Date) => db.run(useTokens, [ids, at])

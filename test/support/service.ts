@@ -20,7 +20,10 @@ export interface TestProject {
 }
 
 /** Stand-ins that a test provides in place of the real parts. */
-export type Given = Pick<AppOptions, 'sender' | 'onSettled' | 'eventSubscribers' | 'agents' | 'console'> &
+export type Given = Pick<
+  AppOptions,
+  'sender' | 'onSettled' | 'eventSubscribers' | 'agents' | 'console' | 'passwordCost'
+> &
   Partial<Pick<AppOptions, 'log' | 'say'>>
 
 export interface TestService {

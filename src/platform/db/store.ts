@@ -29,5 +29,10 @@ export const isPresent = async (db: Db, name: number): Promise<boolean> =>
 export const getSetting = async (db: Db, name: string): Promise<string | undefined> =>
   (await db.one<{ value: string }>(getRow, [name]))?.value
 
+const holdRow = statement('platform.hold_setting', 'select 1 from settings where name = $1 for update')
+
+/** Holds a setting until the end of the transaction: others that hold it wait. */
+export const holdSetting = (tx: Db, name: string) => tx.one(holdRow, [name])
+
 /** Stores a setting only if it has no value yet. */
 export const addSetting = (db: Db, name: string, value: string) => db.run(addRow, [name, value])

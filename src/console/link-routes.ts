@@ -1,0 +1,66 @@
+import { Refusal } from '../platform/errors.ts'
+import type { Routes } from '../platform/http/routes.ts'
+import { checkConsoleHeader, sessionOf } from '../projects/projects.ts'
+import type { createFailures } from './failures.ts'
+import { identityOf, type SessionNeeds } from './session-routes.ts'
+import { AcceptLink, FirstMember, LinkRead, ReadLink, SignedIn } from './session-schemas.ts'
+
+/** Invitations and reset links. Codes travel in bodies: a path would be in the logs of proxies. */
+export function linkRoutes(
+  open: Routes<null, never>,
+  needs: SessionNeeds,
+  failures: ReturnType<typeof createFailures>
+): void {
+  const { members, credentials } = needs
+
+  open.post(
+    '/console/link',
+    {
+      summary: 'Read what an invitation or a reset link is for',
+      body: ReadLink,
+      answer: LinkRead,
+      refusals: ['invalid_token', 'rate_limited']
+    },
+    async ({ request, reply, body: { code } }) => {
+      reply.header('cache-control', 'no-store')
+      const link = await members.links.read(code)
+      if (!link) throw failures.count(request, reply, gone())
+      return link
+    }
+  )
+
+  open.post(
+    '/console/link::accept',
+    {
+      summary: 'Accept an invitation or set a new password, and sign in',
+      body: AcceptLink,
+      answer: SignedIn,
+      refusals: ['invalid_token', 'invalid_sign_in', 'invalid_parameter', 'forbidden', 'rate_limited']
+    },
+    async ({ request, reply, body: { code, ...given } }) => {
+      const session = await members.links.accept(code, given, request, reply)
+      if (!session) throw failures.count(request, reply, gone())
+      return identityOf(session, needs)
+    }
+  )
+
+  open.post(
+    '/console/member',
+    {
+      summary: 'Make the first member, as a browser that is signed in with an admin token, and sign in as that member',
+      body: FirstMember,
+      answer: SignedIn,
+      refusals: ['invalid_token', 'invalid_parameter', 'forbidden', 'conflict']
+    },
+    async ({ request, reply, body }) => {
+      checkConsoleHeader(request)
+      const text = sessionOf(request)
+      const session = text && (await credentials.session(text, request))
+      if (!session) throw new Refusal('invalid_token', 'The session is over. Sign in again.')
+      return identityOf(await members.links.makeFirst(session, body, request, reply), needs)
+    }
+  )
+}
+
+const gone = () =>
+  new Refusal('invalid_token', 'This link is invalid, expired or was used already. Ask an admin for a new one.')

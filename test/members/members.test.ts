@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { codeOf, cookiesOf, goodPassword, join, memberOf, quick, signIn } from '../support/members.ts'
+import { eventually, startService } from '../support/service.ts'
+
+const service = await startService({}, quick)
+const shop = await service.project()
+const news = await service.project()
+const invite = (json: Record<string, unknown>) => service.manage('POST', '/members', { json })
+const accept = (json: unknown, headers = {}) => service.ask('POST', '/console/link:accept', { json, headers })
+const listOf = async (member: { manage: typeof ada.manage }, path = '/members') =>
+  (await member.manage('GET', path)).json.items as {
+    id: string
+    email: string
+    project_id: string | null
+    role: string
+  }[]
+const ada = await join(service, 'admin', undefined, { email: 'Ada@Example.com', name: 'Ada Lovelace' })
+
+describe('a member', () => {
+  it('is invited by a link that works once, and is signed in by accepting it', async () => {
+    const invited = await invite({ email: 'grace@example.com', role: 'editor', project_id: shop.id })
+    assert.deepEqual([invited.status, invited.headers['cache-control']], [201, 'no-store'])
+    const { invitation, ...member } = invited.json
+    const { id, state, name, role, project_id } = member
+    assert.deepEqual([state, name, role, project_id], ['invited', null, 'editor', shop.id])
+    assert.match(invitation.link, /^http:\/\/.+\/console\/#invitation=svc_in_[\w-]{43}$/)
+    const code = codeOf(invitation)
+    const read = await service.ask('POST', '/console/link', { json: { code } })
+    const { expires_at, ...about } = read.json
+    assert.deepEqual(about, {
+      kind: 'invitation',
+      email: 'grace@example.com',
+      joined: false,
+      role: 'editor',
+      project: { id: shop.id, name: 'Test' }
+    })
+    assert.equal(expires_at, invitation.expires_at)
+    const accepted = await accept({ code, name: 'Grace', password: goodPassword })
+    assert.deepEqual(accepted.json.member, { id, email: 'grace@example.com', name: 'Grace' })
+    const { role: own, project_id: only, roles, installation_role, how } = accepted.json
+    assert.deepEqual(
+      [own, only, roles, installation_role, how],
+      ['editor', shop.id, { [shop.id]: 'editor' }, null, 'link']
+    )
+    assert.equal((await accept({ code, name: 'Grace', password: goodPassword })).status, 401)
+    assert.equal((await service.ask('POST', '/console/link', { json: { code } })).status, 401)
+  })
+
+  it('signs in with a password, whatever the case of the address and the form of its letters', async () => {
+    await join(service, 'viewer', shop.id, { email: 'Zoë@bücher.example' })
+    for (const email of ['ZOË@BÜCHER.EXAMPLE', ' zoe\u0308@xn--bcher-kva.example '])
+      assert.equal((await signIn(service, email, goodPassword)).status, 200, email)
+  })
+
+  it('has its role in each project, and the role in the installation everywhere', async () => {
+    const member = await join(service, 'viewer', shop.id)
+    const again = await invite({ email: member.email, role: 'admin', project_id: news.id })
+    assert.equal(again.json.id, member.id)
+    const joined = await accept(
+      { code: codeOf(again.json.invitation) },
+      { cookie: member.cookie, 'x-tidings-console': '1' }
+    )
+    assert.deepEqual([joined.status, joined.json.roles], [200, { [shop.id]: 'viewer', [news.id]: 'admin' }])
+    const both = memberOf(service, member.id, member.email, cookiesOf(joined))
+    const topic = { name: 'Offers', default: 'subscribed' }
+    const put = (project: string) => both.manage('PUT', `/projects/${project}/topics/offers`, topic)
+    assert.deepEqual([(await put(shop.id)).status, (await put(news.id)).status], [403, 200])
+    const projects = (await both.manage('GET', '/projects')).json.items.map(({ id }: { id: string }) => id)
+    assert.deepEqual(projects.sort(), [shop.id, news.id].sort())
+    assert.equal((await both.manage('POST', '/projects', { name: 'x' })).status, 403)
+    assert.equal((await both.manage('GET', '/projects/demo')).status, 404)
+    assert.equal((await ada.manage('PUT', `/projects/${shop.id}/topics/offers`, topic)).status, 200)
+    assert.equal((await ada.manage('POST', '/projects', { name: 'x' })).status, 201)
+  })
+
+  it('is the actor of what it does, and is named also after its removal', async () => {
+    const member = await join(service, 'admin', shop.id, { name: 'Barbara' })
+    assert.equal((await member.manage('POST', `/projects/${shop.id}:pause`)).status, 200)
+    assert.equal((await member.manage('POST', `/projects/${shop.id}:resume`)).status, 200)
+    const [entry] = (await service.manage('GET', `/projects/${shop.id}/audit?limit=1`)).json.items
+    assert.deepEqual([entry.actor, entry.action], [`member ${member.id}`, 'project.resume'])
+    assert.equal((await service.manage('DELETE', `/members/${member.id}`)).status, 200)
+    const rows = await service.sql('select name, password, removed_at from members where id = $1', [member.id])
+    assert.deepEqual([rows[0]!.name, rows[0]!.password], ['Barbara', null])
+    assert.ok(rows[0]!.removed_at)
+  })
+
+  it('is signed out at once on every node when it is removed, and can be invited again', async () => {
+    const other = await service.another()
+    const member = await join(service, 'viewer', shop.id)
+    const there = memberOf(other, member.id, member.email, member.cookie)
+    assert.equal((await there.manage('GET', '/projects')).status, 200)
+    assert.equal((await ada.manage('DELETE', `/members/${member.id}`)).status, 200)
+    assert.equal((await member.manage('GET', '/projects')).status, 401)
+    await eventually(async () => assert.equal((await there.manage('GET', '/projects')).status, 401))
+    assert.equal((await signIn(service, member.email, goodPassword)).status, 401)
+    const back = await join(service, 'viewer', news.id, { email: member.email })
+    assert.equal(back.id, member.id)
+    assert.deepEqual((await listOf(ada, `/members?member_id=${back.id}`)).length, 1)
+    await other.close()
+  })
+
+  it('has a changed role at once', async () => {
+    const member = await join(service, 'viewer', shop.id)
+    const pause = () => member.manage('POST', `/projects/${shop.id}:resume`)
+    assert.equal((await pause()).status, 403)
+    const changed = await service.manage('PATCH', `/members/${member.id}`, {
+      json: { role: 'editor', project_id: shop.id }
+    })
+    assert.deepEqual([changed.status, changed.json.role], [200, 'editor'])
+    assert.equal((await pause()).status, 200)
+  })
+
+  it('loses its membership with its project', async () => {
+    const gone = await service.project()
+    const member = await join(service, 'admin', gone.id)
+    await invite({ email: 'late@example.com', role: 'viewer', project_id: gone.id })
+    assert.equal((await service.manage('DELETE', `/projects/${gone.id}`)).status, 200)
+    await service.app.idle()
+    assert.deepEqual(await service.sql('select 1 from memberships where project_id = $1', [gone.id]), [])
+    assert.deepEqual(await service.sql('select 1 from member_links where project_id = $1', [gone.id]), [])
+    assert.equal((await signIn(service, member.email, goodPassword)).status, 401)
+  })
+})
+
+describe('members', () => {
+  it('are listed by page, with an item for each role', async () => {
+    const all: string[] = []
+    let cursor = ''
+    do {
+      const { items, next_cursor } = (await service.manage('GET', `/members?limit=2${cursor}`)).json
+      all.push(...items.map((item: { id: string; project_id: string }) => `${item.id} ${item.project_id}`))
+      cursor = next_cursor === null ? '' : `&cursor=${next_cursor}`
+    } while (cursor)
+    assert.deepEqual(all, [...new Set(all)])
+    const [{ count }] = (await service.sql('select count(*)::int from memberships')) as [{ count: number }]
+    assert.equal(all.length, count)
+  })
+
+  it('of other projects are hidden from an admin of one, who invites, changes and removes there only', async () => {
+    const admin = await join(service, 'admin', shop.id)
+    const stranger = await join(service, 'viewer', news.id)
+    const items = await listOf(admin)
+    assert.deepEqual([...new Set(items.map(({ project_id }) => project_id))], [shop.id])
+    assert.deepEqual(await listOf(admin, `/members?project_id=${news.id}`), [])
+    const asked = await Promise.all([
+      admin.manage('POST', '/members', { email: 'x@example.com', role: 'viewer', project_id: news.id }),
+      admin.manage('POST', '/members', { email: 'x@example.com', role: 'viewer' }),
+      admin.manage('PATCH', `/members/${admin.id}`, { role: 'admin' }),
+      admin.manage('PATCH', `/members/${stranger.id}`, { role: 'admin', project_id: shop.id }),
+      admin.manage('DELETE', `/members/${stranger.id}`),
+      admin.manage('DELETE', `/members/${ada.id}`),
+      admin.manage('POST', `/members/${stranger.id}:reset`),
+      admin.manage('POST', `/members/${ada.id}:reset`)
+    ])
+    assert.deepEqual(
+      asked.map(({ status }) => status),
+      [403, 403, 403, 404, 404, 404, 404, 404]
+    )
+    for (const role of ['viewer', 'editor']) {
+      const lesser = await join(service, role, shop.id)
+      assert.equal((await lesser.manage('GET', '/members')).status, 403)
+      const json = { email: 'y@example.com', role, project_id: shop.id }
+      assert.equal((await lesser.manage('POST', '/members', json)).status, 403)
+    }
+  })
+
+  it('who also belong elsewhere cannot be taken over by the admin of one project', async () => {
+    const admin = await join(service, 'admin', shop.id)
+    const boss = await join(service, 'admin', undefined, { name: 'The boss' })
+    const invited = await admin.manage('POST', '/members', { email: boss.email, role: 'viewer', project_id: shop.id })
+    assert.deepEqual([invited.status, invited.json.name, invited.json.last_seen_at], [201, null, null])
+    const code = codeOf(invited.json.invitation)
+    // The admin holds the link and has no password of the boss.
+    assert.equal((await accept({ code, name: 'Me', password: 'a password of mine' })).status, 401)
+    assert.equal((await accept({ code, name: 'Me' }, { cookie: admin.cookie, 'x-tidings-console': '1' })).status, 403)
+    assert.equal((await admin.manage('POST', `/members/${boss.id}:reset`)).status, 403)
+    assert.equal((await accept({ code, password: goodPassword })).status, 200)
+    assert.equal((await admin.manage('POST', `/members/${boss.id}:reset`)).status, 403)
+    assert.equal((await admin.manage('DELETE', `/members/${boss.id}`)).status, 200)
+    assert.equal((await signIn(service, boss.email, goodPassword)).json.installation_role, 'admin')
+  })
+
+  it('whose reset link an admin of one project keeps are safe once they belong elsewhere', async () => {
+    const admin = await join(service, 'admin', shop.id)
+    const member = await join(service, 'viewer', shop.id)
+    const reset = await admin.manage('POST', `/members/${member.id}:reset`)
+    assert.equal(reset.status, 201)
+    const wider = await invite({ email: member.email, role: 'admin' })
+    assert.equal((await accept({ code: codeOf(wider.json.invitation), password: goodPassword })).status, 200)
+    assert.equal((await accept({ code: codeOf(reset.json), password: 'taken over by admin' })).status, 401)
+  })
+
+  it('include an admin of the installation as long as no token is one', async () => {
+    const alone = await startService({ BOOTSTRAP_ADMIN_TOKEN: `svc_at_${'x'.repeat(43)}` }, quick)
+    const boss = await join(alone, 'admin')
+    const second = await join(alone, 'admin')
+    const [token] = (await alone.manage('GET', '/tokens')).json.items
+    assert.equal((await boss.manage('DELETE', `/tokens/${token.id}`)).status, 200)
+    const both = await Promise.all([
+      boss.manage('DELETE', `/members/${second.id}`),
+      second.manage('DELETE', `/members/${boss.id}`)
+    ])
+    assert.deepEqual(both.map(({ status }) => status).filter((status) => status === 200).length, 1)
+    const left = both[0].status === 200 ? boss : second
+    assert.equal((await left.manage('DELETE', `/members/${left.id}`)).status, 409)
+    assert.equal((await left.manage('PATCH', `/members/${left.id}`, { role: 'viewer' })).status, 409)
+    assert.equal((await left.manage('GET', '/members')).status, 200)
+  })
+})
+
+describe('an invitation', () => {
+  it('is refused for what is not an address, a role or a project', async () => {
+    for (const email of [
+      '',
+      'x',
+      '@x',
+      'a@b@c',
+      'a b@example.com',
+      'a@exa mple.com',
+      'ﬁ@example.com',
+      'a\r\nb@example.com'
+    ])
+      assert.equal((await invite({ email, role: 'viewer' })).status, 400, email)
+    assert.equal((await invite({ email: `${'a'.repeat(250)}@example.com`, role: 'viewer' })).status, 400)
+    assert.equal((await invite({ email: 'a@example.com', role: 'owner' })).status, 400)
+    assert.equal((await invite({ email: 'a@example.com', role: 'viewer', project_id: 'absent' })).status, 404)
+    assert.equal((await invite({ email: ada.email, role: 'viewer' })).status, 409)
+  })
+
+  it('is replaced by a newer one, withdrawn by a removal, and stored only as a hash', async () => {
+    const first = (await invite({ email: 'twice@example.com', role: 'viewer' })).json
+    const second = (await invite({ email: 'twice@example.com', role: 'editor' })).json
+    assert.equal((await accept({ code: codeOf(first.invitation), name: 'x', password: goodPassword })).status, 401)
+    assert.equal(second.role, 'editor')
+    const stored = await service.sql("select hash::text || coalesce(project_id, '') as text from member_links")
+    assert.ok(stored.every(({ text }) => !text.includes(codeOf(second.invitation))))
+    assert.equal((await service.manage('DELETE', `/members/${second.id}`)).status, 200)
+    assert.equal((await accept({ code: codeOf(second.invitation), name: 'x', password: goodPassword })).status, 401)
+  })
+
+  it('expires', async () => {
+    const { invitation, id } = (await invite({ email: 'late@example.com', role: 'viewer' })).json
+    await service.sql("update member_links set expires_at = now() - interval '1 second' where member_id = $1", [id])
+    assert.equal((await accept({ code: codeOf(invitation), name: 'x', password: goodPassword })).status, 401)
+  })
+
+  it('wants a name and a password of 12 characters, and is not used up by a refusal', async () => {
+    const { invitation } = (await invite({ email: 'short@example.com', role: 'viewer' })).json
+    const code = codeOf(invitation)
+    const wrong = [{}, { name: 'x' }, { name: ' ', password: goodPassword }, { name: 'x', password: 'elevenchars' }]
+    for (const given of wrong) assert.equal((await accept({ code, ...given })).status, 400, JSON.stringify(given))
+    assert.equal((await accept({ code, name: 'x', password: 'x'.repeat(513) })).status, 400)
+    assert.equal((await accept({ code, name: 'a\u0000b', password: goodPassword })).status, 400)
+    assert.equal((await accept({ code, name: 'x', password: '🐎'.repeat(12) })).status, 200)
+    assert.equal((await signIn(service, 'short@example.com', '🐎'.repeat(12))).status, 200)
+  })
+
+  it('accepted twice at the same time makes one account', async () => {
+    const { invitation } = (await invite({ email: 'race@example.com', role: 'viewer' })).json
+    const replies = await Promise.all(
+      [1, 2, 3, 4].map((n) => accept({ code: codeOf(invitation), name: `n${n}`, password: goodPassword }))
+    )
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 401, 401, 401])
+  })
+})

@@ -52,6 +52,7 @@ export interface Refused {
 export type Journey = Static<typeof journeys.JourneyAnswer>
 export type CampaignJourneys = Static<typeof journeys.CampaignJourneys>
 /** What came of a campaign. */
+export type ProjectStats = Static<typeof stats.ProjectStatsAnswer>
 export type CampaignStats = Static<typeof stats.StatsAnswer>
 export type CampaignFigures = CampaignStats['totals']
 export type Project = Static<typeof manage.ProjectAnswer>

@@ -125,6 +125,7 @@ const owners: Record<string, string> = {
   member_links: 'members',
   members: 'members',
   memberships: 'members',
+  message_hours: 'messages',
   message_minutes: 'messages',
   messages: 'messages',
   nodes: 'platform',

@@ -12,7 +12,7 @@ import type { Dispatcher } from './dispatch/dispatch.ts'
 import { deleteOldMessages } from './maintenance-store.ts'
 import type { MessageRow } from './message.ts'
 import type { Pauses } from './pauses.ts'
-import { deleteOldMinutes } from './reading/minutes-store.ts'
+import { deleteOldHours, foldMinutes } from './reading/minutes-store.ts'
 import { claimDueMessages, claimExpiredMessages, findLeftBehind, findPaused, nextDueAt } from './store.ts'
 
 /**
@@ -100,6 +100,8 @@ const longestMoveDays = mostDaysAhead
 
 /** The console shows single minutes of the last day only. */
 const minutesDays = 2
+/** Longer than the longest period of results. */
+const hoursDays = 402
 
 /** Runs hourly: creates months ahead, and deletes expired messages and idempotency keys. */
 export const keepMessagesJob = (pool: Pool) =>
@@ -117,7 +119,8 @@ export const keepMessagesJob = (pool: Pool) =>
       for (const { projectId, retention } of kept) {
         const before = agoOf(retention.messages_days)
         while ((await deleteOldMessages(pool, projectId, before)) > 0) signal.throwIfAborted()
-        await deleteOldMinutes(pool, projectId, new Date(agoOf(minutesDays)))
+        await foldMinutes(pool, projectId, new Date(agoOf(minutesDays)))
+        await deleteOldHours(pool, projectId, new Date(agoOf(hoursDays)))
       }
       while ((await sweepKeys(pool, new Date())) > 0) signal.throwIfAborted()
     }

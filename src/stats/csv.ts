@@ -11,7 +11,10 @@ const cell = (value: string | number): string => {
 }
 
 /** A table with a line for each point, or for each point and group that has figures. */
-export function csvOf(stats: Awaited<ReturnType<typeof readStats>>, by: By | undefined): string {
+export function csvOf(
+  stats: Pick<Awaited<ReturnType<typeof readStats>>, 'series' | 'cells'>,
+  by: By | undefined
+): string {
   const lines: (string | number)[][] = by
     ? stats.cells.map(({ at, key, figures }) => [at, key ?? '', ...names.map((name) => figures[name])])
     : stats.series.map((point) => [point.at, ...names.map((name) => point[name])])

@@ -1,7 +1,7 @@
 import type { Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import { csvOf } from './csv.ts'
-import { StatsAnswer, StatsQuery } from './schemas.ts'
+import { ProjectStatsAnswer, ProjectStatsQuery, StatsAnswer, StatsQuery } from './schemas.ts'
 import type { Stats } from './stats.ts'
 
 const wantsCsv = (accept: string | undefined) => /(^|,)\s*text\/csv\b/i.test(accept ?? '')
@@ -25,6 +25,24 @@ export function statsRoutes(api: Routes<ApiCaller, ApiAccess>, stats: Stats): vo
       }
       const { totals, series, groups } = read
       return { totals, series, groups }
+    }
+  )
+
+  api.get(
+    '/stats',
+    {
+      summary: 'Read what came of everything that the project sent: in all, over time, by campaign and directly',
+      query: ProjectStatsQuery,
+      answer: ProjectStatsAnswer,
+      refusals: ['invalid_parameter']
+    },
+    async ({ caller, query: { format, ...period }, request, reply }) => {
+      const read = await stats.readProject(caller.project.id, period)
+      if (format === 'csv' || (format === undefined && wantsCsv(request.headers.accept))) {
+        reply.type('text/csv; charset=utf-8')
+        return csvOf({ ...read, cells: [] }, undefined)
+      }
+      return read
     }
   )
 }

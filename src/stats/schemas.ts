@@ -45,3 +45,20 @@ export const StatsQuery = Type.Object({
   by: oneOf(['variant', 'language', 'step'], 'The groups.'),
   format: oneOf(['json', 'csv'], 'csv: a table, as with Accept: text/csv.')
 })
+
+const { by: _, ...ofProject } = StatsQuery.properties
+export const ProjectStatsQuery = Type.Object(ofProject)
+
+export const ProjectStatsAnswer = Type.Object({
+  totals: Type.Object(figures, { description: 'Campaigns and direct sends together, without the holdout.' }),
+  direct: Type.Object(figures, { description: 'Messages that were sent without a campaign.' }),
+  series: StatsAnswer.properties.series,
+  campaigns: Type.Array(
+    Type.Object({
+      campaign_id: Type.String(),
+      name: Type.Union([Type.String(), Type.Null()], { description: 'Null if the campaign was deleted.' }),
+      totals: Type.Object(figures)
+    }),
+    { description: 'Those with the most targets first; 100 at most.' }
+  )
+})

@@ -5,6 +5,7 @@ import { eraseConversionWindow } from './conversion-store.ts'
 import { conversionsFrom, type OnConverted } from './conversions.ts'
 import { keepStatsJob } from './jobs.ts'
 import { readPeriod } from './period.ts'
+import { readProjectStats } from './project.ts'
 import { readStats } from './reading.ts'
 import { type By, eraseStatsWindow } from './store.ts'
 import { chooseWinnersJob } from './winners.ts'
@@ -26,6 +27,9 @@ export function createStats({ pool, campaigns, onConverted }: StatsOptions) {
       const { id } = await campaigns.saving.get(projectId, campaignId)
       return readStats(pool, projectId, id, readPeriod(given, Date.now()), by)
     },
+
+    readProject: (projectId: ProjectId, given: Parameters<typeof readPeriod>[0]) =>
+      readProjectStats(pool, projectId, readPeriod(given, Date.now())),
 
     /** Counts conversions. */
     subscriber: conversionsFrom(onConverted),

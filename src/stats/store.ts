@@ -51,6 +51,28 @@ const read = statement(
     group by grouping sets ((), (at), (key, held), (at, key, held))
     order by at, key`
 )
+/** Sums over all campaigns: over the period, over a point of it, or over a campaign. */
+export interface ProjectRow extends Pick<SumRow, 'at' | 'sums' | 'over_at'> {
+  campaign_id: string | null
+  name: string | null
+}
+
+// The holdout stays out of users and conversions: nothing was sent to its users.
+const readProject = statement(
+  'campaign_stats.read_project',
+  `select s.*, c.name
+     from (select at, campaign_id, grouping(at) = 1 as over_at, grouping(campaign_id) = 1 as over_campaign,
+                  sum(targeted) as targeted,
+                  json_build_object(${names
+                    .map((name) => `'${name}', ${/users|conver/.test(name) ? sentOf(name) : sumOf(name)}`)
+                    .join(', ')}) as sums
+             from (select date_bin($4::float8 * interval '1 ms', hour, 'epoch'::timestamptz) as at, campaign_id,
+                          variant = '${holdout}' as held, ${names.join(', ')}
+                     from campaign_stats where project_id = $1 and hour >= $2 and hour < $3) h
+            group by grouping sets ((), (at), (campaign_id))) s
+     left join campaigns c on c.project_id = $1 and c.id = s.campaign_id
+    order by over_campaign desc, targeted desc limit $5`
+)
 const ofVariants = statement(
   'campaign_stats.of_variants',
   `select v.variant, ${['sent', 'delivered', 'tapped', 'users', 'converted'].map((name) => `coalesce(sum(s.${name}), 0)::float8 as ${name}`).join(', ')}
@@ -111,6 +133,16 @@ export const readSums = (
   { fromMs, untilMs, stepMs }: Period,
   by: By | undefined
 ) => db.query<SumRow>(read, [projectId, campaignId, new Date(fromMs), new Date(untilMs), stepMs, by ?? ''])
+
+/** All points and the total, and as many campaigns as `most`, those with the most targets first. */
+export const readProjectSums = (db: Db, projectId: ProjectId, { fromMs, untilMs, stepMs }: Period, most: number) =>
+  db.query<ProjectRow>(readProject, [
+    projectId,
+    new Date(fromMs),
+    new Date(untilMs),
+    stepMs,
+    1 + (untilMs - fromMs) / stepMs + most
+  ])
 
 /** Folds up to 1,000 rows of hours before this one. Returns how many. */
 export const foldSlots = async (db: Db, projectId: ProjectId, before: Date): Promise<number> =>

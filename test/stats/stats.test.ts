@@ -167,3 +167,55 @@ describe('GET /api/v1/campaigns/{campaign_id}/stats', () => {
     assert.equal((await other.call('GET', '/api/v1/campaigns/news/stats')).status, 404)
   })
 })
+
+describe('GET /api/v1/stats', () => {
+  it('adds up all campaigns and direct sends of the project, in all, over time and by campaign', async () => {
+    const [project, other] = [await service.project(), await service.project()]
+    await givenMany(service, project, 4, 'q')
+    await givenCampaign(service, project)
+    await givenCampaign(service, project, { campaign_id: 'quiet' })
+    await run(project, users('q-user-1', 'q-user-2', 'nobody'))
+    const push = { target: { project_user_id: 'q-user-3' }, title: 'Hello' }
+    const sent = await project.call('POST', '/api/v1/messages:send', { json: { push_notifications: [push] } })
+    assert.equal(sent.status, 200)
+    const direct = { ...none, targeted: 1, sent: 1 }
+    const ofCampaign = { ...none, targeted: 3, sent: 2, skipped: 1, users: 2 }
+    await eventually(async () => {
+      const { json } = await project.call('GET', '/api/v1/stats?interval=hour')
+      assert.deepEqual(json.totals, { ...none, targeted: 4, sent: 3, skipped: 1, users: 2 })
+      assert.deepEqual(json.direct, direct)
+      assert.deepEqual(json.campaigns, [{ campaign_id: 'news', name: 'News', totals: ofCampaign }])
+      assert.equal(json.series.length, 48)
+      assert.equal(
+        json.series.reduce((sum: number, point: Json) => sum + point.sent, 0),
+        3
+      )
+    })
+    const table = await project.call('GET', '/api/v1/stats?format=csv')
+    assert.match(table.text, /^at,targeted,sent,failed,.*\r\n/)
+    assert.deepEqual((await other.call('GET', '/api/v1/stats')).json.totals, none)
+    const refused = await project.call('GET', '/api/v1/stats?from=never&to=2026-13-01')
+    assert.deepEqual([refused.status, refused.json.details.length], [400, 2])
+  })
+
+  it('keeps direct sends of past days when their minutes become hours', async () => {
+    const project = await service.project()
+    await service.sql(
+      `insert into message_minutes
+       select $1, date_trunc('hour', now() - n * interval '1 day') + interval '7 minutes', 5, 1, 3, 2
+         from generate_series(1, 5) n`,
+      [project.id]
+    )
+    const before = (await project.call('GET', '/api/v1/stats')).json
+    assert.deepEqual(before.totals, { ...none, targeted: 30, sent: 25, failed: 5, delivered: 15, tapped: 10 })
+    await service.hurry('messages.keep')
+    await eventually(async () => {
+      const [{ n }] = await service.sql('select count(*)::int as n from message_hours where project_id = $1', [
+        project.id
+      ])
+      assert.equal(n, 4)
+    })
+    const after = (await project.call('GET', '/api/v1/stats')).json
+    assert.deepEqual(after, before)
+  })
+})

@@ -21,7 +21,26 @@ const list = statement(
   `select minute, sent::float8 as sent, failed::float8 as failed, delivered::float8 as delivered, tapped::float8 as tapped
      from message_minutes where project_id = $1 and minute >= $2 order by minute`
 )
-const sweep = statement('message_minutes.sweep', 'delete from message_minutes where project_id = $1 and minute < $2')
+const fold = statement(
+  'message_minutes.fold',
+  `with gone as (delete from message_minutes where project_id = $1 and minute < $2 returning *)
+   insert into message_hours (project_id, hour, sent, failed, delivered, tapped)
+   select $1, date_bin('1 hour', minute, 'epoch'), ${counted.map((name) => `sum(${name})`).join(', ')}
+     from gone group by 2
+   on conflict (project_id, hour) do update
+      set ${counted.map((name) => `${name} = message_hours.${name} + excluded.${name}`).join(', ')}`
+)
+const sweepHours = statement('message_hours.sweep', 'delete from message_hours where project_id = $1 and hour < $2')
+const sums = statement(
+  'message_hours.sums',
+  `select date_bin($4::float8 * interval '1 ms', hour, 'epoch'::timestamptz) as at,
+          ${counted.map((name) => `sum(${name})::float8 as ${name}`).join(', ')}
+     from (select hour, ${counted.join(', ')} from message_hours where project_id = $1 and hour >= $2 and hour < $3
+           union all
+           select minute, ${counted.join(', ')} from message_minutes
+            where project_id = $1 and minute >= $2 and minute < $3) m
+    group by 1`
+)
 
 const columnOf = ({ kind, to }: OutcomeChange): Counted | undefined =>
   kind !== 'state' ? kind : to === 'accepted' ? 'sent' : to === 'failed' ? 'failed' : undefined
@@ -54,4 +73,11 @@ export async function lastMinutes(db: Db, projectId: ProjectId, many: number): P
   })
 }
 
-export const deleteOldMinutes = (db: Db, projectId: ProjectId, before: Date) => db.run(sweep, [projectId, before])
+/** Outcomes of all messages of the project, by points of a length in whole hours. */
+export const outcomesOver = (db: Db, projectId: ProjectId, from: Date, until: Date, stepMs: number) =>
+  db.query<{ at: Date } & Record<Counted, number>>(sums, [projectId, from, until, stepMs])
+
+/** Minutes before this one become hours. */
+export const foldMinutes = (db: Db, projectId: ProjectId, before: Date) => db.run(fold, [projectId, before])
+
+export const deleteOldHours = (db: Db, projectId: ProjectId, before: Date) => db.run(sweepHours, [projectId, before])

@@ -109,7 +109,7 @@ function failure(code: number | null, output: string): string {
   return `Vite ended with ${code} (npm run build shows its whole output): run npm install`
 }
 
-/** A hash over every source file of the page and the lock file. */
+/** A hash over every source file of the page, what its build adds, and the lock file. */
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256')
   const files = globSync('**/*.{ts,tsx,css,html,svg,json}', { cwd: page }).sort()
@@ -118,7 +118,8 @@ async function fingerprint(): Promise<string> {
       .update(name)
       .update('\0')
       .update(await readFile(join(page, name)))
-  hash.update(await readFile(join(root, 'package-lock.json')).catch(() => ''))
+  for (const file of [join(import.meta.dirname, 'used-styles.ts'), join(root, 'package-lock.json')])
+    hash.update(await readFile(file).catch(() => ''))
   return hash.digest('hex').slice(0, 16)
 }
 

@@ -166,7 +166,7 @@ const pictured = new Set(['home', 'lab', 'campaigns', 'triggers', 'users', 'mess
 story('the menu leads to every page, in its order', async ({ open }) => {
   const page = await open(service, `p/${id}/home`)
   const menu =
-    'Home, Device lab, Campaigns, Triggers, Users, Segments, Topics, Messages, Agents, Approvals, Webhooks, Settings'.split(
+    'Home, Campaigns, Triggers, Messages, Results, Users, Segments, Topics, Agents, Approvals, Webhooks, Device lab, Settings'.split(
       ', '
     )
   for (const item of menu) {

@@ -39,8 +39,40 @@ story('the results of a campaign show a funnel, its course and its variants with
   await scene.picture(page, 'campaign-results')
   await page.getByLabel('Compare').selectOption('Languages')
   await sees(page.getByRole('region', { name: 'Languages' }), 'No language')
-  await page.getByLabel('Period').selectOption('Last 7 days')
-  await sees(funnel!.locator('[data-figure=sent]'), '1,600 · 83 % of targeted')
+  await page.getByText('7 d', { exact: true }).click()
+  await sees(funnel!.locator('[data-figure=sent]'), '1,400 · 83 % of targeted')
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByText('Download CSV').click()])
   assert.equal(download.suggestedFilename(), 'sale-results.csv')
+})
+
+story('the results of a project show campaigns and direct sends, and the keyboard reads each point', async (scene) => {
+  const project = await service.project({ name: 'Shop', mode: 'simulator' })
+  await givenCampaign(service, project, { campaign_id: 'sale', name: 'Sale' })
+  const page = await scene.open(service, `p/${project.id}/results`)
+  await sees(page, 'No results in this period')
+  await service.sql(
+    `insert into campaign_stats select $1, 'sale', date_trunc('hour', now()), '', '', '', 0, 120, 100, 5, 15, 80, 20, 90, 9, 0`,
+    [project.id]
+  )
+  await service.sql(`insert into message_minutes select $1, date_trunc('hour', now()), 110, 5, 85, 21`, [project.id])
+  // The stream of changes tells that messages were counted.
+  const funnel = page.getByRole('region', { name: 'Funnel', exact: true })
+  await sees(funnel.locator('[data-figure=sent]'), '110 · 85 % of targeted')
+  const lines = page.getByRole('table', { name: 'Results by campaign' })
+  await sees(lines.getByRole('row', { name: /^Sale/ }), '80 · 80 %')
+  await sees(lines.getByRole('row', { name: /^Direct sends/ }), '10 · 100 %')
+  await page.getByText('24 h', { exact: true }).click()
+  const chart = page.getByRole('slider', { name: 'Messages per hour' })
+  await chart.focus()
+  await page.keyboard.press('ArrowLeft')
+  assert.match(
+    (await chart.getAttribute('aria-valuetext'))!,
+    /: 110 sent, 5 failed, 85 delivered, 21 tapped, 9 converted$/
+  )
+  await sees(chart, 'Sent: 110')
+  await page.keyboard.press('ArrowLeft')
+  assert.match((await chart.getAttribute('aria-valuetext'))!, /: 0 sent, 0 failed/)
+  await scene.look(page, 'the results of a project')
+  await lines.getByRole('link', { name: 'Sale' }).click()
+  await sees(page, 'Recent triggers')
 })

@@ -277,7 +277,7 @@ describe('settings', () => {
     'an admin sees all projects, creates one and deletes it',
     async (scene) => {
       const { page } = await opened(scene, 'home')
-      await choose(page, 'Project', 'All projects…')
+      await page.getByLabel('Project', { exact: true }).selectOption('All projects…')
       await page.getByRole('button', { name: 'Create project' }).click()
       await dialog(page).getByLabel('Name').fill('Second shop')
       await dialog(page).getByRole('textbox', { name: 'ID' }).fill('not an id')
@@ -287,7 +287,7 @@ describe('settings', () => {
       await dialog(page).getByRole('button', { name: 'Create', exact: true }).click()
       await sees(page, 'Second shop (second-shop)')
       await page.goto(`${service.url}/console/projects`)
-      const row = page.getByRole('row', { name: /second-shop/ })
+      const row = page.getByRole('article', { name: 'Second shop' })
       await row.getByRole('button', { name: 'Delete' }).click()
       await dialog(page).getByLabel('Type second-shop to confirm').fill('second-shop')
       await dialog(page).getByRole('button', { name: 'Delete' }).click()

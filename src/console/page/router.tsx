@@ -1,7 +1,8 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Navigate } from '@tanstack/react-router'
 import { useProjects } from './api/session.ts'
+import { startLoadingWhenIdle, untilLoaded } from './load-page.ts'
 import { EmptyState, ErrorAlert, Loading } from './parts/states.tsx'
-import { Shell } from './shell/shell.tsx'
+import { InstallationShell, Shell } from './shell/shell.tsx'
 
 const root = createRootRoute({ notFoundComponent: () => <EmptyState title="Page not found" /> })
 
@@ -19,27 +20,31 @@ function FirstProject() {
 const start = createRoute({ getParentRoute: () => root, path: '/', component: FirstProject })
 const project = createRoute({ getParentRoute: () => root, path: '/p/$projectId', component: Shell })
 
-const projects = createRoute({
-  getParentRoute: () => root,
-  path: '/projects',
-  component: lazyRouteComponent(() => import('./pages/projects/projects.tsx'), 'Projects')
-})
+const installation = createRoute({ getParentRoute: () => root, id: 'installation', component: InstallationShell })
 
-/** A page whose code is loaded when it is opened. */
-const page = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
-  createRoute({
-    getParentRoute: () => project,
+const loads: (() => Promise<unknown>)[] = []
+
+/** A page whose code is loaded when it is opened, or before, when the browser is idle. */
+function page(path: string, load: () => Promise<Record<string, unknown>>, name: string, parent = project) {
+  loads.push(load)
+  return createRoute({
+    getParentRoute: () => parent,
     path,
-    component: lazyRouteComponent(load as () => Promise<Record<string, () => React.ReactNode>>, name),
+    component: lazyRouteComponent(untilLoaded(load as () => Promise<Record<string, () => React.ReactNode>>), name),
     errorComponent: ({ error }) => <ErrorAlert error={error as Error} />,
     pendingComponent: Loading
   })
+}
+
+const installationPage: typeof page = (path, load, name) => page(path, load, name, installation as never)
 
 export const router = createRouter({
   basepath: '/console',
+  // The code of a page is loaded as soon as the pointer or the focus is on its link.
+  defaultPreload: 'intent',
   routeTree: root.addChildren([
     start,
-    projects,
+    installation.addChildren([installationPage('projects', () => import('./pages/projects/projects.tsx'), 'Projects')]),
     project.addChildren([
       page('home', () => import('./pages/home/home.tsx'), 'Home'),
       page('lab', () => import('./pages/lab/lab.tsx'), 'Lab'),
@@ -48,6 +53,7 @@ export const router = createRouter({
       page('campaigns/$campaignId', () => import('./pages/campaigns/campaign.tsx'), 'CampaignPage'),
       page('triggers', () => import('./pages/triggers/triggers.tsx'), 'Triggers'),
       page('triggers/$triggerId', () => import('./pages/triggers/trigger.tsx'), 'Trigger'),
+      page('results', () => import('./pages/results/results.tsx'), 'Results'),
       page('users', () => import('./pages/users/users.tsx'), 'Users'),
       page('users/$userId', () => import('./pages/users/user.tsx'), 'User'),
       page('segments', () => import('./pages/segments/segments.tsx'), 'Segments'),
@@ -65,3 +71,5 @@ export const router = createRouter({
     ])
   ])
 })
+
+startLoadingWhenIdle(loads)

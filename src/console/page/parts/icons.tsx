@@ -6,12 +6,15 @@ import {
   DeviceMobileIcon,
   FilterIcon,
   GearIcon,
+  GraphIcon,
   HomeIcon as Home,
   HubotIcon,
   type Icon,
   MegaphoneIcon,
   MoonIcon as Moon,
   PeopleIcon,
+  ProjectIcon,
+  SearchIcon as Search,
   SignOutIcon as SignOut,
   SunIcon as Sun,
   TagIcon,
@@ -33,6 +36,9 @@ export const LabIcon = decorative(DeviceMobileIcon)
 export const MessagesIcon = decorative(CommentIcon)
 export const MoonIcon = decorative(Moon)
 export const RemoveIcon = decorative(XIcon)
+export const ProjectsIcon = decorative(ProjectIcon)
+export const ResultsIcon = decorative(GraphIcon)
+export const SearchIcon = decorative(Search)
 export const SegmentsIcon = decorative(FilterIcon)
 export const SettingsIcon = decorative(GearIcon)
 export const SignOutIcon = decorative(SignOut)

@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Box, Code, type CodeProps, CopyButton, Tooltip } from '@mantine/core'
+import { ActionIcon, Anchor, Box, Code, type CodeProps, CopyButton } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
 import { CheckIcon, CopyIcon } from './icons.tsx'
 
@@ -82,11 +82,17 @@ export const CopyBlock = ({ text, label }: { text: string; label: string }) => (
     {'clipboard' in navigator && (
       <CopyButton value={text}>
         {({ copied, copy }) => (
-          <Tooltip label={copied ? 'Copied' : 'Copy'}>
-            <ActionIcon pos="absolute" top={6} right={6} variant="default" onClick={copy} aria-label={`Copy ${label}`}>
-              {copied ? <CheckIcon /> : <CopyIcon />}
-            </ActionIcon>
-          </Tooltip>
+          <ActionIcon
+            pos="absolute"
+            top={6}
+            right={6}
+            variant="default"
+            onClick={copy}
+            aria-label={copied ? 'Copied' : `Copy ${label}`}
+            title={copied ? 'Copied' : 'Copy'}
+          >
+            {copied ? <CheckIcon /> : <CopyIcon />}
+          </ActionIcon>
         )}
       </CopyButton>
     )}

@@ -1,4 +1,4 @@
-import { ActionIcon, Select, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { ActionIcon, NativeSelect, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { session } from '../api/client.ts'
@@ -8,23 +8,24 @@ import { pageLink } from '../parts/links.ts'
 
 const all = 'all projects'
 
+/** A native select: it needs no code of the page, and phones show it best. The palette and the list of projects search. */
 export function ProjectSelect() {
   const { data } = useProjects()
   const projectId = useProjectId()
   const navigate = useNavigate()
   return (
-    <Select
+    <NativeSelect
       aria-label="Project"
       size="xs"
-      w={150}
-      searchable
-      allowDeselect={false}
-      value={projectId}
+      w={{ base: 108, xs: 150 }}
+      value={projectId || all}
       data={[
         ...(data?.items.map(({ id, name }) => ({ value: id, label: name || id })) ?? []),
         { value: all, label: 'All projects…' }
       ]}
-      onChange={(id) => id && void navigate({ to: id === all ? '/projects' : pageLink(id, 'home') })}
+      onChange={({ currentTarget: { value: id } }) =>
+        void navigate({ to: id === all ? '/projects' : pageLink(id, 'home') })
+      }
     />
   )
 }
@@ -54,10 +55,13 @@ export function SignOutButton() {
     location.reload()
   }
   return (
-    <Tooltip label={`Signed in as ${data?.name} (${data?.role})`}>
-      <ActionIcon variant="default" onClick={() => void signOut()} aria-label="Sign out">
-        <SignOutIcon />
-      </ActionIcon>
-    </Tooltip>
+    <ActionIcon
+      variant="default"
+      onClick={() => void signOut()}
+      aria-label="Sign out"
+      title={`Signed in as ${data?.name} (${data?.role})`}
+    >
+      <SignOutIcon />
+    </ActionIcon>
   )
 }

@@ -1,8 +1,9 @@
 import { Grid } from '@mantine/core'
 import { useProject } from '../../api/session.ts'
 import { PageLayout } from '../../parts/page.tsx'
+import { RecentTriggers } from '../triggers/recent-triggers.tsx'
 import { GatewayHealth, Nodes } from './health.tsx'
-import { LastHour, RecentMessages, RecentTriggers } from './recent.tsx'
+import { LastHour, RecentMessages } from './recent.tsx'
 import { SetupSteps } from './setup-steps.tsx'
 
 export function Home() {

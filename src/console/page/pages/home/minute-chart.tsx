@@ -8,8 +8,11 @@ export function MinuteChart({ minutes }: { minutes: MessageMinute[] }) {
   const [first] = minutes
   return (
     <BarChart
-      label={(most) => `Messages per minute, peak ${most}`}
-      caption={(most) => `Since ${first ? clock.format(new Date(first.minute)) : ''} · peak ${most}/min`}
+      label="Messages per minute"
+      caption={(most) =>
+        `Since ${first ? clock.format(new Date(first.minute)) : ''} · peak ${most.toLocaleString()}/min`
+      }
+      timeOf={(at) => clock.format(new Date(at))}
       height={120}
       points={minutes.map(({ minute, sent, failed, delivered, tapped }) => ({
         at: minute,

@@ -1,16 +1,12 @@
-import { Anchor, Group, SimpleGrid, Stack, Text } from '@mantine/core'
+import { SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import type { MessageEntry, MessageMinute, Page, Trigger } from '../../../../wire.ts'
+import type { MessageEntry, MessageMinute, Page } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useProjectId } from '../../api/session.ts'
-import { triggerLink } from '../../parts/links.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { SimpleTable } from '../../parts/table.tsx'
-import { Clip } from '../../parts/texts.tsx'
 import { messageColumns } from '../messages/message-columns.tsx'
-import { Progress, StateBadge } from '../triggers/progress.tsx'
 import { MinuteChart } from './minute-chart.tsx'
 
 const counters = ['sent', 'failed', 'delivered', 'tapped'] as const
@@ -71,40 +67,6 @@ export function RecentMessages() {
               keyOf={({ message_id, device_id }) => message_id + device_id}
               columns={messageColumns(projectId).filter(({ name }) => shownColumns.has(name))}
             />
-          )
-        }
-      </Loaded>
-    </Panel>
-  )
-}
-
-export function RecentTriggers() {
-  const projectId = useProjectId()
-  const triggers = useQuery({
-    queryKey: ['recent triggers', projectId],
-    queryFn: () => project<Page<Trigger>>(projectId, 'GET', '/api/v1/triggers', { query: { limit: 5 } }),
-    meta: { kinds: ['triggers'] }
-  })
-  return (
-    <Panel title="Recent triggers" mb="md">
-      <Loaded query={triggers}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Text c="dimmed">No triggers yet.</Text>
-          ) : (
-            <Stack gap="sm">
-              {items.map(({ trigger_id, campaign_id, state, counts }) => (
-                <div key={trigger_id}>
-                  <Group justify="space-between">
-                    <Anchor component={Link} to={triggerLink(projectId, trigger_id)}>
-                      <Clip>{campaign_id}</Clip>
-                    </Anchor>
-                    <StateBadge state={state} />
-                  </Group>
-                  <Progress counts={counts} />
-                </div>
-              ))}
-            </Stack>
           )
         }
       </Loaded>

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Text, Tooltip } from '@mantine/core'
+import { Anchor, Badge, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { MessageEntry } from '../../../../wire.ts'
 import type { Column } from '../../parts/columns.tsx'
@@ -8,11 +8,9 @@ import { When } from '../../parts/texts.tsx'
 const colors: Record<string, string> = { accepted: 'teal', failed: 'red', skipped: 'gray', unknown: 'orange' }
 
 export const MessageState = ({ state, failure_reason }: Pick<MessageEntry, 'state' | 'failure_reason'>) => (
-  <Tooltip label={failure_reason} disabled={!failure_reason} multiline maw={400}>
-    <Badge color={colors[state] ?? 'cyan'} variant="light">
-      {state}
-    </Badge>
-  </Tooltip>
+  <Badge color={colors[state] ?? 'cyan'} variant="light" title={failure_reason ?? undefined}>
+    {state}
+  </Badge>
 )
 
 const kinds = new Map([

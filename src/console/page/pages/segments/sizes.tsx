@@ -46,15 +46,18 @@ export function SegmentSizes({ segmentId, version }: { segmentId: string; versio
   )
 }
 
+/** Days are those of UTC. */
+const date = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
 /** A bar for each day: users who can be reached, and above them all others. */
 const SizeChart = ({ days }: { days: SegmentSize[] }) => (
   <BarChart
-    label={(most) => `Users by day, from ${days[0]!.day} to ${days.at(-1)!.day}, at most ${most.toLocaleString()}`}
-    caption={(most) => `${days[0]!.day} to ${days.at(-1)!.day} · peak ${most.toLocaleString()}`}
+    label="Users by day"
+    caption={(most) => `Peak ${most.toLocaleString()}`}
+    timeOf={(day) => date.format(new Date(day))}
     height={100}
     points={days.map(({ day, users, reachable_users }) => ({
       at: day,
-      title: `${day}: ${plural(users, 'user')}, ${reachable_users.toLocaleString()} reachable`,
       counts: { reachable: reachable_users, others: users - reachable_users }
     }))}
     bars={[

@@ -1,90 +1,106 @@
-import { Box, Group, Text } from '@mantine/core'
+import { Box, Group, Paper, Text } from '@mantine/core'
+import { type KeyboardEvent, type PointerEvent, useState } from 'react'
+import { Drawing, type Point, type Shown } from './drawing.tsx'
+import { roundUp, ticksOf } from './scale.ts'
 
-const width = 600
-
-/** A count that the chart shows: its name in the points, its colour, and its words in the legend. */
-export interface Shown<Name extends string> {
-  name: Name
-  color: string
-  text: string
+interface Props<Name extends string> {
+  label: string
+  /** The words below the chart, beside its legend. */
+  caption(most: number): string
+  height: number
+  points: Point<Name>[]
+  /** The time of a point, in words. */
+  timeOf(at: string): string
+  /** Counts that are stacked in the bar of each point. */
+  bars: Shown<Name>[]
+  /** Further counts, each a line. */
+  lines?: Shown<Name>[]
 }
 
-interface Point<Name extends string> {
-  at: string
-  /** What a pointer on the bar reads. */
-  title?: string
-  counts: Record<Name, number>
+/** The point that each key leads to. */
+const moves: Record<string, (at: number, last: number) => number> = {
+  ArrowLeft: (at) => Math.max(0, at - 1),
+  ArrowRight: (at, last) => Math.min(last, at + 1),
+  Home: () => 0,
+  End: (_, last) => last
 }
 
-/** A bar for each point, in which counts are stacked, and a line for each further count. */
+/** Counts over time with axes. The pointer or the arrow keys choose a point, whose counts are shown and read out. */
 export function BarChart<Name extends string>({
   label,
   caption,
   height,
   points,
+  timeOf,
   bars,
   lines = []
-}: {
-  label(most: number): string
-  caption(most: number): string
-  height: number
-  points: Point<Name>[]
-  bars: Shown<Name>[]
-  lines?: Shown<Name>[]
-}) {
-  const stacked = ({ counts }: Point<Name>) => bars.reduce((sum, { name }) => sum + counts[name], 0)
-  const most = Math.max(
-    1,
-    ...points.map((point) => Math.max(stacked(point), ...lines.map(({ name }) => point.counts[name])))
-  )
-  const step = width / Math.max(1, points.length)
-  const tall = (count: number) => (count / most) * height
-  // A line of zeros would hide the axis.
-  const drawn = lines.filter(({ name }) => points.some(({ counts }) => counts[name] > 0))
+}: Props<Name>) {
+  const [chosen, choose] = useState<number>()
+  const last = points.length - 1
+  const read = chosen === undefined ? undefined : points[Math.min(chosen, last)]
+  const tallest = ({ counts }: Point<Name>) =>
+    Math.max(
+      bars.reduce((sum, { name }) => sum + counts[name], 0),
+      ...lines.map(({ name }) => counts[name])
+    )
+  const most = Math.max(0, ...points.map(tallest))
+  const ticks = ticksOf(roundUp(most))
+  const textOf = ({ at, counts }: Point<Name>) =>
+    `${timeOf(at)}: ${[...bars, ...lines].map(({ name, text }) => `${counts[name].toLocaleString()} ${text.toLowerCase()}`).join(', ')}`
+  const onKeyDown = (event: KeyboardEvent) => {
+    const move = moves[event.key]
+    if (!move) return
+    event.preventDefault()
+    choose(move(chosen ?? last + 1, last))
+  }
+  const onPointerMove = ({ clientX, currentTarget }: PointerEvent) => {
+    const { left, width } = currentTarget.getBoundingClientRect()
+    choose(Math.min(last, Math.max(0, Math.floor(((clientX - left) / width) * points.length))))
+  }
   return (
     <Box>
-      <svg
-        viewBox={`0 0 ${width} ${height}`}
-        width="100%"
-        height={height}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={label(most)}
-      >
-        <title>{label(most)}</title>
-        {points.map((point, index) => (
-          <g key={point.at}>
-            {point.title && <title>{point.title}</title>}
-            <rect x={index * step} y={0} width={step} height={height} fill="transparent" />
-            {bars.map(({ name, color }, place) => {
-              const below = bars.slice(0, place).reduce((sum, bar) => sum + tall(point.counts[bar.name]), 0)
-              const own = tall(point.counts[name])
-              return (
-                <rect
-                  key={name}
-                  x={index * step}
-                  y={height - below - own}
-                  width={step * 0.85}
-                  height={own}
-                  fill={color}
-                />
-              )
-            })}
-          </g>
-        ))}
-        {drawn.map(({ name, color }) => (
-          <polyline
-            key={name}
-            points={points.map(({ counts }, at) => `${(at + 0.42) * step},${height - tall(counts[name])}`).join(' ')}
-            fill="none"
-            stroke={color}
-            strokeWidth="2"
-            vectorEffect="non-scaling-stroke"
+      <Group gap="xs" wrap="nowrap" align="stretch">
+        <Axis ticks={ticks} height={height} />
+        <Box
+          pos="relative"
+          flex={1}
+          tabIndex={0}
+          role="slider"
+          aria-label={label}
+          aria-valuemin={0}
+          aria-valuemax={Math.max(0, last)}
+          aria-valuenow={Math.min(chosen ?? last, last)}
+          aria-valuetext={points.length === 0 ? 'No points' : textOf(read ?? points[last]!)}
+          onKeyDown={onKeyDown}
+          onPointerMove={onPointerMove}
+          onPointerLeave={() => choose(undefined)}
+          onBlur={() => choose(undefined)}
+        >
+          <Drawing
+            points={points}
+            bars={bars}
+            lines={lines}
+            height={height}
+            ticks={ticks}
+            chosen={read && points.indexOf(read)}
           />
+          {read && (
+            <Values
+              time={timeOf(read.at)}
+              values={[...bars, ...lines].map((each) => ({ ...each, count: read.counts[each.name] }))}
+              right={points.indexOf(read) < points.length / 2}
+            />
+          )}
+        </Box>
+      </Group>
+      <Group justify="space-between" gap="xs" pl={52} aria-hidden>
+        {[...new Set([0, Math.floor(last / 2), last])].map((index) => (
+          <Text key={index} size="xs" c="dimmed">
+            {points[index] && timeOf(points[index].at)}
+          </Text>
         ))}
-        <line x1="0" y1={height} x2={width} y2={height} stroke="var(--mantine-color-dimmed)" />
-      </svg>
-      <Group justify="space-between" gap="xs">
+      </Group>
+      <Group justify="space-between" gap="xs" mt={4}>
         <Group gap="sm">
           {[...bars, ...lines].map(({ name, color, text }) => (
             <Group key={name} gap={4}>
@@ -100,3 +116,58 @@ export function BarChart<Name extends string>({
     </Box>
   )
 }
+
+const short = new Intl.NumberFormat(undefined, { notation: 'compact' })
+
+/** The numbers beside the grid lines. */
+const Axis = ({ ticks, height }: { ticks: number[]; height: number }) => (
+  <Box w={44} h={height} pos="relative" aria-hidden style={{ flexShrink: 0 }}>
+    {ticks.map((tick) => (
+      <Text
+        key={tick}
+        size="xs"
+        c="dimmed"
+        lh={1}
+        pos="absolute"
+        right={0}
+        style={{ bottom: `calc(${(tick / ticks[0]!) * 100}% - 0.4em)` }}
+      >
+        {short.format(tick)}
+      </Text>
+    ))}
+  </Box>
+)
+
+/** The counts of the chosen point, on the side where they do not cover it. */
+const Values = ({
+  time,
+  values,
+  right
+}: {
+  time: string
+  values: (Shown<string> & { count: number })[]
+  right: boolean
+}) => (
+  <Paper
+    withBorder
+    shadow="sm"
+    p="xs"
+    pos="absolute"
+    top={0}
+    {...(right ? { right: 0 } : { left: 0 })}
+    style={{ pointerEvents: 'none', zIndex: 1 }}
+    aria-hidden
+  >
+    <Text size="xs" fw={600}>
+      {time}
+    </Text>
+    {values.map(({ name, color, text, count }) => (
+      <Group key={name} gap={6} wrap="nowrap">
+        <Box w={8} h={8} bg={color} />
+        <Text size="xs">
+          {text}: {count.toLocaleString()}
+        </Text>
+      </Group>
+    ))}
+  </Paper>
+)

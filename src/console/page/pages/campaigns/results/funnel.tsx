@@ -2,7 +2,7 @@ import { Box, Group, Stack, Text } from '@mantine/core'
 import type { CampaignFigures } from '../../../../../wire.ts'
 import { percent } from './share.tsx'
 
-/** Steps from the audience to the goal, each with its share of the one before that it is compared with. */
+/** Steps from the audience to the goal. A bar is as long as its share of the audience; the text compares the step before. */
 export function Funnel({ totals, hasGoal }: { totals: CampaignFigures; hasGoal: boolean }) {
   const { targeted, sent, failed, skipped, delivered, tapped, users, converted, conversion_value } = totals
   const steps: [label: string, count: number, of: number, word: string][] = [
@@ -24,8 +24,12 @@ export function Funnel({ totals, hasGoal }: { totals: CampaignFigures; hasGoal: 
               {count.toLocaleString()} {of > 0 && label !== 'Targeted' ? `· ${percent(count / of)} ${word}` : word}
             </Text>
           </Group>
-          <Box h={8} bg="var(--mantine-color-default-border)" aria-hidden>
-            <Box h={8} w={`${of > 0 ? Math.min(100, (count / of) * 100) : 0}%`} bg="var(--mantine-color-teal-6)" />
+          <Box h={12} bg="var(--mantine-color-default-border)" aria-hidden>
+            <Box
+              h={12}
+              w={`${targeted > 0 ? Math.min(100, (count / targeted) * 100) : 0}%`}
+              bg="var(--mantine-color-teal-6)"
+            />
           </Box>
         </Box>
       ))}

@@ -1,4 +1,4 @@
-import { Anchor, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { Anchor, Grid, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Campaign, CampaignStats } from '../../../../../wire.ts'
 import { project } from '../../../api/client.ts'
@@ -6,9 +6,11 @@ import { useProjectId } from '../../../api/session.ts'
 import { Panel } from '../../../parts/panel.tsx'
 import { EmptyState, Loaded } from '../../../parts/states.tsx'
 import { useUrlState } from '../../../parts/url-state.ts'
+import { RecentTriggers } from '../../triggers/recent-triggers.tsx'
 import { Funnel } from './funnel.tsx'
 import { Groups } from './groups.tsx'
-import { type Period, periods, queryOf } from './period.ts'
+import { periods, queryOf } from './period.ts'
+import { PeriodSelect, usePeriod } from './period-select.tsx'
 import { SeriesChart } from './series-chart.tsx'
 
 const groupings = [
@@ -25,9 +27,8 @@ const usual = ({ variants, holdout, steps }: Campaign) =>
 /** What came of a campaign: a funnel, its course over time, and a comparison of groups. */
 export function CampaignResults({ campaign }: { campaign: Campaign }) {
   const projectId = useProjectId()
-  const [chosenPeriod, choosePeriod] = useUrlState('period')
+  const [period, choosePeriod] = usePeriod()
   const [chosenBy, chooseBy] = useUrlState('by')
-  const period: Period = chosenPeriod in periods ? (chosenPeriod as Period) : 'month'
   const by = chosenBy === 'none' ? '' : chosenBy || usual(campaign)
   const path = `/api/v1/campaigns/${encodeURIComponent(campaign.campaign_id)}/stats`
   const stats = useQuery({
@@ -40,12 +41,7 @@ export function CampaignResults({ campaign }: { campaign: Campaign }) {
   return (
     <Stack>
       <Group align="end">
-        <NativeSelect
-          label="Period"
-          value={period}
-          onChange={({ currentTarget }) => choosePeriod(currentTarget.value)}
-          data={Object.entries(periods).map(([value, { label }]) => ({ value, label }))}
-        />
+        <PeriodSelect period={period} choose={choosePeriod} />
         <NativeSelect
           label="Compare"
           value={by}
@@ -67,9 +63,16 @@ export function CampaignResults({ campaign }: { campaign: Campaign }) {
             </EmptyState>
           ) : (
             <>
-              <Panel title="Funnel">
-                <Funnel totals={totals} hasGoal={campaign.conversion !== undefined} />
-              </Panel>
+              <Grid>
+                <Grid.Col span={{ base: 12, md: 7 }}>
+                  <Panel title="Funnel">
+                    <Funnel totals={totals} hasGoal={campaign.conversion !== undefined} />
+                  </Panel>
+                </Grid.Col>
+                <Grid.Col span={{ base: 12, md: 5 }}>
+                  <RecentTriggers campaignId={campaign.campaign_id} limit={4} />
+                </Grid.Col>
+              </Grid>
               <Panel title="Over time">
                 <SeriesChart series={series} hourly={periods[period].interval === 'hour'} />
               </Panel>

@@ -14,6 +14,8 @@ export const theme = createTheme({
     Badge: { defaultProps: { tt: 'none' } },
     // Set without Modal.extend, which would load the code of dialogs with the first page.
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    // The library makes the title bar of a dialog a second banner of the page.
+    ModalHeader: { defaultProps: { role: 'presentation' } },
     // Descriptions below the inputs keep neighbouring inputs on one line.
     InputWrapper: { defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] } }
   }

@@ -24,7 +24,7 @@ export {
 } from './audience/eligibility.ts'
 export { type Endpoints, findEndpoints } from './audience/endpoints.ts'
 export { overCap, overLimits, type ProjectOf, type ProjectRules, rulesFor } from './audience/limits.ts'
-export { isTimeZone, quietUntil } from './audience/quiet-hours.ts'
+export { isTimeZone, localTime, quietUntil, zoneFor } from './audience/quiet-hours.ts'
 export { loadRecipients } from './audience/recipients-store.ts'
 export {
   type CheckedTrigger,
@@ -56,7 +56,7 @@ export {
   occurrencesIn
 } from './schedule/occurrences.ts'
 export { readWall, wallText } from './schedule/wall-time.ts'
-export { campaignsOfTopic, factsOf, findVersion, lockCampaign, reserveThrottle } from './store.ts'
+export { campaignsOfTopic, factsOf, findVersion, lockCampaign, reserveThrottle, writtenSegment } from './store.ts'
 export { heldOutOf } from './texts/choosing.ts'
 export { lookUpWinners, type WinnersOf } from './texts/winner.ts'
 export { CampaignErased, type Ready, type Versions } from './versions.ts'

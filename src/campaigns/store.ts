@@ -179,6 +179,10 @@ export async function findVersion(db: Db, projectId: ProjectId, id: string, numb
   return row?.whole_segment ? { ...row.definition, segment: row.whole_segment } : row?.definition
 }
 
+/** The segment of a version as it was written, with the names of its saved segments. */
+export const writtenSegment = async (db: Db, projectId: ProjectId, id: string, number: number) =>
+  (await db.one<Pick<CampaignRow, 'definition'>>(version, [projectId, id, number]))?.definition.segment
+
 /** The campaigns that refer to a saved segment, by way of others too. Archived ones do not count. */
 export const campaignsUsing = async (db: Db, projectId: ProjectId, segmentId: string, limit: number | null) =>
   (await db.query<{ id: string }>(using, [projectId, segmentId, limit])).map(({ id }) => id)

@@ -47,10 +47,18 @@ export function compileSegment(
   firstPlaceholder = 1,
   scope?: Scope
 ): CompiledSegment {
+  const { compiling, placed } = begin(triggerProperties, now, scope)
+  const written = nodeSql(segment, compiling)
+  const { matchesNone, usesDevice, usesUser } = compiling
+  if (matchesNone) return { matchesNone, usesDevice, usesUser, condition: 'false', values: [] }
+  return { matchesNone, usesDevice, usesUser, ...numbered(written, placed, firstPlaceholder) }
+}
+
+function begin(properties: Readonly<Record<string, unknown>>, now: Date, scope: Scope | undefined) {
   const placed: unknown[] = []
   const compiling: Compiling = {
     place: (value, type) => `<${placed.push(value) - 1}>::${type}`,
-    properties: triggerProperties,
+    properties,
     room: new Room(segmentLimits.filled),
     now,
     matchesNone: false,
@@ -58,10 +66,26 @@ export function compileSegment(
     usesUser: false,
     scope
   }
-  const written = nodeSql(segment, compiling)
-  const { matchesNone, usesDevice, usesUser } = compiling
-  if (matchesNone) return { matchesNone, usesDevice, usesUser, condition: 'false', values: [] }
-  return { matchesNone, usesDevice, usesUser, ...numbered(written, placed, firstPlaceholder) }
+  return { compiling, placed }
+}
+
+/** The number of events of the user `u` that a condition counts, up to a limit. Null: the trigger lacks a property. */
+export function compileEventCount(
+  condition: EventCondition,
+  triggerProperties: Readonly<Record<string, unknown>>,
+  now: Date,
+  firstPlaceholder: number,
+  limit: number
+): { sql: string; values: unknown[] } | null {
+  const { compiling, placed } = begin(triggerProperties, now, undefined)
+  const counted = `select 1 from events e where ${eventSqlOf(condition, compiling)} limit ${compiling.place(limit, 'int')}`
+  if (compiling.matchesNone) return null
+  const { condition: sql, values } = numbered(
+    `(select count(*)::int from (${counted}) counted)`,
+    placed,
+    firstPlaceholder
+  )
+  return { sql, values }
 }
 
 /** Numbers the placeholders last: a part that is always false needs none, and PostgreSQL accepts no gaps. */
@@ -122,21 +146,28 @@ const counts: Record<CountOperator, { over: 0 | 1; sign: string }> = {
   exactly: { over: 1, sign: '=' }
 }
 
-/** Counts events only up to the limit that decides the condition. */
-function eventSql({ event, operator, count, within, where = [] }: EventCondition, compiling: Compiling): string {
-  const { place, now, scope } = compiling
+/** The condition that an event `e` of the user `u` must meet to count. */
+function eventSqlOf({ event, within, where = [] }: EventCondition, compiling: Compiling): string {
+  const { place, now } = compiling
   compiling.usesUser = true
   // The times limit the partitions that are read, and exclude events that happen during a broadcast.
   const bounds = [`e.at <= ${place(now.toISOString(), 'timestamptz')}`]
   if (within !== undefined)
     bounds.push(`e.at >= ${place(new Date(now.getTime() - parseDuration(within)!).toISOString(), 'timestamptz')}`)
-  const conditions = [
+  return [
     'e.project_id = u.project_id',
     'e.user_id = u.id',
     ...bounds,
     `e.name = ${place(event, 'text')}`,
     ...where.map((condition) => attributeSql(condition, 'where', compiling))
   ].join(' and ')
+}
+
+/** Counts events only up to the limit that decides the condition. */
+function eventSql(condition: EventCondition, compiling: Compiling): string {
+  const { place, scope } = compiling
+  const { operator, count } = condition
+  const conditions = eventSqlOf(condition, compiling)
   if (operator === 'at_least' && count === 0) return 'true'
   const any = anySql(conditions, scope)
   if (operator === 'at_least' && count === 1) return any

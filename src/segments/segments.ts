@@ -9,6 +9,7 @@ import { eraseSavedWindow } from './saved/store.ts'
 export { checkPatterns } from './check-patterns.ts'
 export { type CompiledSegment, compileSegment } from './compile.ts'
 export { createPatternMatcher, eventMatches, type PatternMatcher, patternPairs } from './event-conditions.ts'
+export { conditionsOf, explainSegment, failuresOf } from './explain/explain.ts'
 export { instantRule } from './instant.ts'
 export {
   type AttributeCondition,

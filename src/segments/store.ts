@@ -39,7 +39,8 @@ const keyOrder = statement(
 )
 const inTurn = createTurns()
 
-const evaluate = <Row>(pool: Pool, projectId: ProjectId, text: string, values: unknown[], inKeyOrder = false) =>
+/** Evaluates conditions in turn with others of the project, in limited time. Throws `SegmentFailed`. */
+export const evaluate = <Row>(pool: Pool, projectId: ProjectId, text: string, values: unknown[], inKeyOrder = false) =>
   inTurn(projectId, () => evaluateNow<Row>(pool, text, values, inKeyOrder))
 
 async function evaluateNow<Row>(pool: Pool, text: string, values: unknown[], inKeyOrder: boolean): Promise<Row[]> {

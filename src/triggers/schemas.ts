@@ -58,6 +58,27 @@ export const TriggerAnswer = Type.Object({
 })
 export type Trigger = Static<typeof TriggerAnswer>
 
+/** A condition of the segment; a group has conditions of its own. */
+export interface GateCondition {
+  passed: boolean
+  message: string
+  conditions?: GateCondition[]
+}
+const Conditions = Type.Unsafe<GateCondition[]>({
+  type: 'array',
+  description:
+    'Of the gate segment: each condition with the value that the user has now, as “age is 19, needs more than 30”. Groups have conditions of their own.',
+  items: {
+    type: 'object',
+    required: ['passed', 'message'],
+    properties: {
+      passed: { type: 'boolean' },
+      message: { type: 'string' },
+      conditions: { type: 'array', items: { type: 'object', additionalProperties: {} } }
+    }
+  }
+})
+
 const Gates = Type.Array(
   Type.Object({
     gate: Type.Unsafe<'project' | 'schedule' | 'audience' | 'user' | 'segment' | 'device' | 'rules' | 'delivery'>({
@@ -67,7 +88,8 @@ const Gates = Type.Array(
     }),
     passed: Type.Boolean({ description: 'Whether the check was passed.' }),
     reason: Nullable('Why not, as a word for programs; null where the check was passed.'),
-    message: Type.String({ description: 'The same as a sentence.' })
+    message: Type.String({ description: 'The same as a sentence.' }),
+    conditions: Type.Optional(Conditions)
   }),
   { description: 'In the order of the checks. Checks that left no trace are made again, as of now.' }
 )

@@ -73,7 +73,7 @@ export function createTriggers(options: TriggersOptions) {
     paused: messages.paused
   })
   const small = new SmallTriggers({ pool, messages, versions, onEnded, freeSlots, projectOf, enter })
-  const explain = createExplain({ pool, versions, pausedSince: messages.pausedSince })
+  const explain = createExplain({ pool, versions, projectOf, pausedSince: messages.pausedSince })
 
   return {
     streams: createStreams(pool, listener),

@@ -236,7 +236,7 @@ describe('GET /api/v1/triggers/{trigger_id}/explain', () => {
       assert.deepEqual([device?.state, device && stops(device)], ['pending', ['quiet_hours']])
       return device
     })
-    assert.match(waits.gates[0].message, /^Quiet hours defer the message until \d{4}-/)
+    assert.match(waits.gates[0].message, /^Quiet hours defer the message until \d\d:\d\d, [A-Z][\w/]+ \(\d{4}-/)
     await cancel(project, held)
     await givenCampaign(service, project, { message: { title: '{{ trigger.missing }}' } })
     const { trigger_id: id } = await run(project, users('ana'))

@@ -77,6 +77,9 @@ function firstLoud(quiet: (ms: number) => boolean, start: number, guess: number,
   return high
 }
 
+/** `08:00`, on the clock of a zone. */
+export const localTime = (zone: string, at: Date): string => (clockOf(zone) ?? clockOf('UTC')!).format(at)
+
 /** Minutes since midnight on the clock of a zone. */
 function localMinute(zone: string, ms: number): number {
   const clock = clockOf(zone) ?? clockOf('UTC')!

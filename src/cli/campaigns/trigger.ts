@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Explanation, Trigger } from '../../wire.ts'
+import type { Explanation, Gate, Trigger } from '../../wire.ts'
 import { Ended, exit } from '../exit.ts'
 import { printable, time } from '../output.ts'
 import { type Resource, resource } from '../resource.ts'
@@ -125,5 +125,15 @@ function declareExplain(triggers: Resource): void {
   )
 }
 
-const shownGate = ({ gate, passed, reason, message }: Explanation['gates'][number]): string =>
-  printable(`${passed ? 'yes' : 'NO '}  ${gate.padEnd(9)} ${message}${reason ? ` (${reason})` : ''}`)
+const shownGate = ({ gate, passed, reason, message, conditions = [] }: Gate): string =>
+  [
+    printable(`${passed ? 'yes' : 'NO '}  ${gate.padEnd(9)} ${message}${reason ? ` (${reason})` : ''}`),
+    ...conditions.flatMap((condition) => shownCondition(condition, 15))
+  ].join('\n')
+
+type Condition = NonNullable<Gate['conditions']>[number]
+
+const shownCondition = ({ passed, message, conditions = [] }: Condition, indent: number): string[] => [
+  printable(`${' '.repeat(indent)}${passed ? 'yes' : 'NO '}  ${message}`),
+  ...conditions.flatMap((inner) => shownCondition(inner, indent + 5))
+]

@@ -1,4 +1,10 @@
-import { loadRecipients, lookUpWinners, type Ready, type StoredTarget } from '../../campaigns/campaigns.ts'
+import {
+  loadRecipients,
+  lookUpWinners,
+  type ProjectRules,
+  type Ready,
+  type StoredTarget
+} from '../../campaigns/campaigns.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { TemplateFailed } from '../../templates/templates.ts'
@@ -6,32 +12,12 @@ import type { RunningTrigger } from '../batches/expansion-store.ts'
 import type { Explanation, Gate } from '../schemas.ts'
 import { type MessageRow, type PlannedDevice, plannedDevices, type SkipRow } from './explain-store.ts'
 import { passed, stopped } from './gates.ts'
+import { deferredText, type Rules, skipText } from './rules.ts'
 
 type Device = Explanation['devices'][0]
 
 /** Reasons of skips by the segment. */
 export const segmentReasons: ReadonlySet<string> = new Set(['not_in_segment', 'missing_trigger_property'])
-
-/** Reasons of skips, for people. */
-export const sentences: Readonly<Record<string, string>> = {
-  not_entered_again: 'The user had entered the campaign before and could not enter it again.',
-  not_in_segment: 'The device was not in the segment when the batch was sent.',
-  missing_trigger_property: 'The segment refers to a property that the trigger does not have.',
-  quiet_hours: 'It was quiet hours for the device when the batch was sent.',
-  frequency_cap: 'The user had already received as many messages of this campaign as the frequency cap allows.',
-  opted_out: 'The user had opted out of all messages but transactional ones.',
-  topic_opted_out: 'The user did not want messages of the topic of this campaign.',
-  capped: 'The user had already received as many messages as the limits of the project allow.',
-  already_sent: 'The user got this occurrence in another time zone already.',
-  policy_limit: 'The trigger had reached as many users as the policy of its key allows.',
-  expired: 'The time to live (ttl_seconds) was over when the batch was sent.',
-  no_push_token: 'The device has no push token, or the user does not allow pushes.',
-  no_live_activity_token: 'The app has registered no token that starts this Live Activity.',
-  unsupported_platform: 'The platform of the device does not support this message.',
-  canceled: 'The trigger was canceled before the batch was sent.',
-  holdout: 'The user belongs to the holdout of the campaign, which gets nothing, for comparison.',
-  missing_value: 'A value in the text has neither a value nor a default for this recipient (on_missing is skip).'
-}
 
 /** Explains each device of a user: skipped, pending or sent to. */
 export async function explainDevices(
@@ -45,15 +31,18 @@ export async function explainDevices(
     messages: MessageRow[]
     /** The targets of the trigger that name the user or one of the devices, in order. */
     named: StoredTarget[]
+    project: ProjectRules
   }
 ): Promise<Device[]> {
-  const { trigger, ready, ids, skips, messages, named } = known
+  const { trigger, ready, ids, skips, messages, named, project } = known
   const planned = await plannedDevices(pool, projectId, trigger.id, ids)
   const skipOf = (id: string) => skips.find(({ kind, value }) => kind === 'device_id' && value === id)
   const failed = ids.filter((id) => skipOf(id)?.reason === 'template_failed')
   const faults = await templateFaults(pool, projectId, { trigger, ready, ids: failed, named })
+  const recipients = new Map((await loadRecipients(pool, projectId, ids)).map((one) => [one.device_id, one]))
   return ids.map((id) =>
     explainDevice(id, {
+      rules: { definition: ready.definition, project, recipient: recipients.get(id) },
       skip: skipOf(id),
       fault: faults.get(id),
       message: messages.find(({ device_id }) => device_id === id),
@@ -65,11 +54,13 @@ export async function explainDevices(
 function explainDevice(
   device_id: string,
   {
+    rules,
     skip,
     fault,
     message,
     planned
   }: {
+    rules: Rules
     skip: SkipRow | undefined
     fault: string | undefined
     message: MessageRow | undefined
@@ -80,8 +71,7 @@ function explainDevice(
   if (skip && fault) return { ...device, state: 'failed', gates: [stopped('rules', skip.reason, fault)] }
   if (skip) {
     const gate = segmentReasons.has(skip.reason) ? 'segment' : 'rules'
-    const sentence = sentences[skip.reason] ?? 'The device was skipped when the batch was sent.'
-    return { ...device, state: 'skipped', gates: [stopped(gate, skip.reason, sentence)] }
+    return { ...device, state: 'skipped', gates: [stopped(gate, skip.reason, skipText(skip.reason, rules))] }
   }
   if (message)
     return {
@@ -90,7 +80,7 @@ function explainDevice(
       gates: [passed('rules', writtenAs(message)), deliveryGate(message)]
     }
   return planned
-    ? { ...device, state: 'pending', gates: [plannedGate(planned)] }
+    ? { ...device, state: 'pending', gates: [plannedGate(planned, rules)] }
     : { ...device, state: 'none', gates: [] }
 }
 
@@ -128,11 +118,11 @@ async function templateFaults(
 const ownOf = ({ device_id }: { device_id: string }, named: StoredTarget[]) =>
   named.find(([kind, value]) => kind !== 'device_id' || value === device_id)?.[2]
 
-function plannedGate({ due_at, deferred }: PlannedDevice): Gate {
+function plannedGate({ due_at, deferred }: PlannedDevice, rules: Rules): Gate {
   if (due_at.getTime() <= Date.now()) return stopped('rules', 'pending', 'The batch waits for a worker.')
   const until = due_at.toISOString()
   return deferred
-    ? stopped('rules', 'quiet_hours', `Quiet hours defer the message until ${until}.`)
+    ? stopped('rules', 'quiet_hours', deferredText(due_at, rules))
     : stopped('rules', 'pending', `The throttle of the campaign defers the message until about ${until}.`)
 }
 

@@ -1,6 +1,8 @@
 import {
+  type ProjectOf,
   type Ready,
   readAudience,
+  rulesFor,
   type StoredAudience,
   type StoredTarget,
   type Versions
@@ -13,7 +15,8 @@ import { identity } from '../../users/users.ts'
 import { loadTrigger, type RunningTrigger } from '../batches/expansion-store.ts'
 import type { Explanation, Gate } from '../schemas.ts'
 import { terminal } from '../store.ts'
-import { explainDevices, segmentReasons, sentences } from './devices.ts'
+import { withConditions } from './conditions.ts'
+import { explainDevices, segmentReasons } from './devices.ts'
 import {
   devicesOf,
   type MessageRow,
@@ -24,6 +27,7 @@ import {
   userOfDevice
 } from './explain-store.ts'
 import { passed, stopped } from './gates.ts'
+import { sentences } from './rules.ts'
 
 /** How long an explanation waits for its turn to evaluate the segment. */
 const segmentMs = 3_000
@@ -62,10 +66,12 @@ export const createExplain =
   ({
     pool,
     versions,
+    projectOf,
     pausedSince
   }: {
     pool: Pool
     versions: Versions
+    projectOf: ProjectOf
     pausedSince: (projectId: ProjectId) => Promise<Date | null>
   }) =>
   async (projectId: ProjectId, triggerId: string, who: Explained): Promise<Found | undefined> => {
@@ -98,12 +104,14 @@ export const createExplain =
     const segment =
       pastSegmentGate(traces) ??
       (await segmentGate(pool, projectId, segmentsOf(ready, trigger, named), userId, devices, trigger.source?.local))
-    gates.push(userGate(userSkip), segment, deviceGate(traces, devices.length))
+    const inWords = await withConditions(pool, projectId, segment, { trigger, ready, userId, devices, named })
+    gates.push(userGate(userSkip), inWords, deviceGate(traces, devices.length))
+    const project = await rulesFor(projectOf, projectId, ready.definition)
     const ids = [...new Set([...devices, ...messages.map(({ device_id }) => device_id)])]
     return {
       ...head,
       gates,
-      devices: await explainDevices(pool, projectId, { trigger, ready, ids, skips, messages, named })
+      devices: await explainDevices(pool, projectId, { trigger, ready, ids, skips, messages, named, project })
     }
   }
 

@@ -55,7 +55,12 @@ export const explainDelivery: MakeSkill = (does) => ({
   example: { skill: 'explain-delivery', triggerId: '0199c0de-0000-7000-8000-000000000001', projectUserId: 'ana' },
   artifact: {
     name: 'explanation',
-    example: { triggerId: '…', projectUserId: 'ana', sent: false, why: 'The user is not in the segment now.' }
+    example: {
+      triggerId: '…',
+      projectUserId: 'ana',
+      sent: false,
+      why: 'The user is not in the segment now: age is 19, needs more than 30.'
+    }
   },
   exception: 'A user or a device that does not exist is the explanation, and no refusal.',
   text: explainDeliveryText,
@@ -75,7 +80,9 @@ export const explainDelivery: MakeSkill = (does) => ({
   }
 })
 
-function shown({ trigger_id, project_user_id, state, gates, devices }: Awaited<ReturnType<Triggers['explain']>>) {
+type Found = Awaited<ReturnType<Triggers['explain']>>
+
+function shown({ trigger_id, project_user_id, state, gates, devices }: Found) {
   const sent = devices.some((device) => device.state === 'accepted')
   const stopped = [...gates, ...devices.flatMap((device) => device.gates)].find(({ passed }) => !passed)
   return {
@@ -84,7 +91,7 @@ function shown({ trigger_id, project_user_id, state, gates, devices }: Awaited<R
     state,
     sent,
     why: sent ? 'A gateway accepted the message.' : (stopped?.message ?? 'No message was written for it.'),
-    gates,
+    gates: gates.map(withoutConditions),
     devices: devices.map((device) => ({
       deviceId: device.device_id,
       messageId: device.message_id,
@@ -93,3 +100,6 @@ function shown({ trigger_id, project_user_id, state, gates, devices }: Awaited<R
     }))
   }
 }
+
+/** Its sentence names the conditions that matter. */
+const withoutConditions = ({ conditions: _, ...gate }: Found['gates'][number]) => gate

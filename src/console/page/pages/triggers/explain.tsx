@@ -5,8 +5,11 @@ import { Link } from '@tanstack/react-router'
 import type { Explanation, Gate } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useProjectId } from '../../api/session.ts'
-import { messageLink } from '../../parts/links.ts'
+import { messageLink, userLink } from '../../parts/links.ts'
+import { Clip } from '../../parts/texts.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
+
+type Condition = NonNullable<Gate['conditions']>[number]
 
 const names: Record<Gate['gate'], string> = {
   project: 'Is the project running?',
@@ -63,11 +66,16 @@ function Explained({ project_user_id, gates, devices }: Explanation) {
   const projectId = useProjectId()
   return (
     <Stack gap="xs" component="section" aria-label={`Explanation for ${project_user_id}`}>
+      <Title order={3} size="h5">
+        <Anchor component={Link} to={userLink(projectId, project_user_id)}>
+          <Clip>{project_user_id}</Clip>
+        </Anchor>
+      </Title>
       <Gates gates={gates} />
       {devices.map(({ device_id, message_id, state, gates: own }) => (
         <div key={device_id}>
           <Title order={3} size="h5">
-            {device_id}:{' '}
+            <Clip>{device_id}</Clip>:{' '}
             {message_id ? (
               <Anchor component={Link} to={messageLink(projectId, message_id)}>
                 {state}
@@ -83,23 +91,45 @@ function Explained({ project_user_id, gates, devices }: Explanation) {
   )
 }
 
+const YesNo = ({ passed }: { passed: boolean }) => (
+  <Badge color={passed ? 'teal' : 'red'} variant="light" miw={40} style={{ flexShrink: 0 }}>
+    {passed ? 'yes' : 'no'}
+  </Badge>
+)
+
 const Gates = ({ gates }: { gates: Gate[] }) => (
-  <List type="ordered" size="sm" spacing={4}>
-    {gates.map(({ gate, passed, reason, message }) => (
-      <List.Item key={gate} data-gate={gate}>
-        <Group gap="xs">
-          <Badge color={passed ? 'teal' : 'red'} variant="light">
-            {passed ? 'yes' : 'no'}
-          </Badge>
-          <Text size="sm" fw={500}>
-            {names[gate]}
-          </Text>
-          <Text size="sm">{message}</Text>
-          {reason && (
-            <Text size="sm" c="dimmed">
-              {reason}
+  <List type="ordered" size="sm" spacing={6}>
+    {gates.map(({ gate, passed, reason, message, conditions }) => (
+      <List.Item key={gate} data-gate={gate} styles={{ itemWrapper: { display: 'block' } }}>
+        <Group gap="xs" wrap="nowrap" align="start">
+          <YesNo passed={passed} />
+          <div style={{ minWidth: 0 }}>
+            <Text size="sm" fw={500}>
+              {names[gate]}
             </Text>
-          )}
+            <Text size="sm" title={reason ?? undefined} style={{ overflowWrap: 'anywhere' }}>
+              {message}
+            </Text>
+            {conditions && <Conditions conditions={conditions} />}
+          </div>
+        </Group>
+      </List.Item>
+    ))}
+  </List>
+)
+
+/** Each condition of the segment with the value that the user has now. */
+const Conditions = ({ conditions }: { conditions: Condition[] }) => (
+  <List listStyleType="none" size="sm" spacing={2} mt={4} aria-label="Conditions">
+    {conditions.map(({ passed, message, conditions: inner }, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a condition is identified by its position
+      <List.Item key={index} data-condition={passed ? 'yes' : 'no'} styles={{ itemWrapper: { display: 'block' } }}>
+        <Group gap="xs" wrap="nowrap" align="start">
+          <YesNo passed={passed} />
+          <div style={{ minWidth: 0, overflowWrap: 'anywhere' }}>
+            {message}
+            {inner && <Conditions conditions={inner} />}
+          </div>
         </Group>
       </List.Item>
     ))}

@@ -33,6 +33,14 @@ const commands: Record<string, Entry> = {
     load: () => import('./service/console.ts')
   },
   token: { summary: 'Create, list and revoke management tokens', load: () => import('./projects/token.ts') },
+  member: {
+    summary: 'Invite people, list them, change their roles, reset passwords and remove them',
+    load: () => import('./people/member.ts')
+  },
+  session: {
+    summary: 'List and end sessions of signed-in browsers',
+    load: () => import('./people/session.ts')
+  },
   gateway: {
     summary: 'Set, list, check and remove credentials for Apple, Google and browsers',
     load: () => import('./messages/gateway.ts')

@@ -9,7 +9,7 @@ export const SignIn = Type.Object({
   token: Type.Optional(Type.String({ maxLength: 512, description: 'A management token.' })),
   code: Type.Optional(Type.String({ maxLength: 512, description: 'The code of a sign-in link.' })),
   email: Type.Optional(Type.String({ maxLength: 320, description: 'The address of a member, with its password.' })),
-  password: Type.Optional(Type.String({ maxLength: 512 }))
+  password: Type.Optional(Type.String({ maxLength: 512, description: 'The password of that member.' }))
 })
 
 const Code = Type.String({ maxLength: 512, description: 'The text behind the # of the link.' })

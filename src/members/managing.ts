@@ -82,7 +82,7 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
     return { member, all, mine }
   }
 
-  /** Somebody must be able to manage the installation: another member, or a token. */
+  /** The installation must keep an admin: another member, or a token. */
   async function keepAdmin(tx: Db, memberId: string, { project_id, role, accepted_at }: memberships.Membership) {
     if (project_id !== null || role !== 'admin' || accepted_at === null) return
     const admins = await memberships.lockInstallationAdmins(tx)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Json } from '../support/http.ts'
 import { codeOf, cookiesOf, goodPassword, join, memberOf, quick, signIn } from '../support/members.ts'
 import { eventually, startService } from '../support/service.ts'
 
@@ -136,6 +137,34 @@ describe('members', () => {
     assert.deepEqual(all, [...new Set(all)])
     const [{ count }] = (await service.sql('select count(*)::int from memberships')) as [{ count: number }]
     assert.equal(all.length, count)
+  })
+
+  it('are described as they are returned', async () => {
+    const { paths } = (await service.ask('GET', '/openapi.json')).json
+    const member = await join(service, 'admin', shop.id)
+    const invited = await invite({ email: 'described@example.com', role: 'viewer' })
+    const own = `/members/${member.id}`
+    const seen = {
+      'post /manage/v1/members': invited.json,
+      'get /manage/v1/members': (await member.manage('GET', '/members')).json,
+      'get /manage/v1/sessions': (await member.manage('GET', '/sessions')).json,
+      'get /manage/v1/account': (await member.manage('GET', '/account')).json,
+      'patch /manage/v1/members/{member_id}': (
+        await service.manage('PATCH', own, { json: { role: 'viewer', project_id: shop.id } })
+      ).json,
+      'post /manage/v1/members/{member_id}:reset': (await service.manage('POST', `${own}:reset`)).json,
+      'get /console/session': (await service.ask('GET', '/console/session', { headers: { cookie: member.cookie } }))
+        .json
+    }
+    const shapeOf = (schema: Json): Json =>
+      schema.type === 'array' ? [shapeOf(schema.items)] : Object.keys(schema.properties).sort()
+    for (const [name, reply] of Object.entries<Json>(seen)) {
+      const [method, path] = name.split(' ') as [string, string]
+      const { responses } = paths[path][method]
+      const { schema } = (responses[200] ?? responses[201]).content['application/json']
+      const [described, returned] = reply.items ? [schema.properties.items.items, reply.items[0]] : [schema, reply]
+      assert.deepEqual(shapeOf(described), Object.keys(returned).sort(), name)
+    }
   })
 
   it('of other projects are hidden from an admin of one, who invites, changes and removes there only', async () => {

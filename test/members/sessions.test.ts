@@ -106,6 +106,17 @@ describe('sessions', () => {
     await node.close()
   })
 
+  it('that end also end their streams', async () => {
+    const lab = await service.project({ mode: 'simulator' })
+    const member = await join(service, 'viewer', lab.id)
+    const path = `/manage/v1/projects/${lab.id}/simulator/inbox`
+    const stream = await fetch(service.url + path, { headers: { cookie: member.cookie, accept: 'text/event-stream' } })
+    assert.equal(stream.status, 200)
+    const reading = assert.rejects(stream.text())
+    assert.equal((await service.manage('DELETE', `/members/${member.id}`)).status, 200)
+    await reading
+  })
+
   it('name devices in words', () => {
     const iphone =
       'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1'

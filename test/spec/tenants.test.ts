@@ -197,8 +197,11 @@ describe('a project that knows the ids of another', () => {
       service.ask(method, target, { ...body, headers: { ...headers, ...body?.headers } })
 
     it(`${name} finds nothing of it`, async () => {
-      // These have separate tests below.
+      // These have separate tests below, and those of people in test/members.
       if (name === 'DELETE /manage/v1/projects/{project_id}' || /^\/manage\/v1\/(tokens|projects$)/.test(path)) return
+      if (/^\/manage\/v1\/(members|sessions|account)/.test(path)) return
+      // A stream without an end, and without ids.
+      if (path.endsWith('/changes')) return
       const keys = { 'x-service-project-id': mine.id, 'x-service-api-key': mine.secretKey }
       const ways: [string, Record<string, string>][] = withKey
         ? [

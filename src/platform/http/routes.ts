@@ -109,6 +109,8 @@ function admissionOf<Caller, Access, Query extends TSchema, Body extends TSchema
     if (!options.unlimited) timeLimit.watch(reply)
     const { socket } = request.raw
     const begin = () => {
+      if (options.unlimited && mount.security === 'token')
+        endWithCaller(reply, () => mount.admit(request, noReply, options.access))
       if (bodyKind === 'ignored') forgetBody(request)
       if (bodyKind === 'bytes') nameWrongType(request)
       admitted(socket)
@@ -136,6 +138,25 @@ function admissionOf<Caller, Access, Query extends TSchema, Body extends TSchema
     if (caller instanceof Promise) caller.then(admit, refuse)
     else admit(caller)
   }
+}
+
+/** How soon a stream notices that its session, token or role has ended. */
+const recheckMs = 5_000
+/** The headers of a stream are sent before it is checked again. */
+const noReply = { header: () => noReply } as unknown as FastifyReply
+
+/** A stream may last for hours, and must not outlast the right of its caller to read it. */
+function endWithCaller(reply: FastifyReply, admitAgain: () => unknown): void {
+  const timer = setInterval(async () => {
+    try {
+      await admitAgain()
+    } catch (error) {
+      // While the database cannot be reached, callers cannot be checked.
+      if (error instanceof Refusal && !isLimit(error)) reply.raw.destroy()
+    }
+  }, recheckMs)
+  timer.unref()
+  reply.raw.once('close', () => clearInterval(timer))
 }
 
 const isLimit = (error: Error): boolean =>

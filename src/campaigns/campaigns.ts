@@ -7,6 +7,7 @@ import type { ProjectOf } from './audience/limits.ts'
 import { readTriggerRequest } from './audience/request.ts'
 import { unknownFields, warningOf } from './audience/unknown-fields.ts'
 import type { Campaign } from './definition/definition.ts'
+import { cannotRun } from './definition/running.ts'
 import { createPreview } from './preview/preview.ts'
 import { createTestSend } from './preview/test-send.ts'
 import { type CampaignSaved, createSaving } from './saving.ts'
@@ -108,7 +109,8 @@ export function createCampaigns({ pool, metrics, messages, projectOf, onSaved }:
       const { type, schedule } = definition
       return {
         ...(await previewBody(projectId, definition, body)),
-        ...(type === 'scheduled' && schedule && { next_at: upcoming(schedule, Date.now(), shownAhead) })
+        ...(type === 'scheduled' && schedule && { next_at: upcoming(schedule, Date.now(), shownAhead) }),
+        cannot_run: cannotRun(definition)
       }
     },
 

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import type { Page } from 'playwright-core'
 import { givenCampaign, put } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
 import { givenUser } from '../support/messages.ts'
 import { eventually, type TestProject } from '../support/service.ts'
-import { choose, dialog, sees, startWithConsole, story } from './console.ts'
+import { choose, dialog, inPreview, sees, startWithConsole, story } from './console.ts'
 
 const service = await startWithConsole()
-const preview = (page: Page) => page.getByRole('region', { name: 'Preview' })
 
 /** Ana and Bo with a simulated phone each, and Cy, whose phone has no push token. */
 async function shop(): Promise<TestProject> {
@@ -34,15 +32,17 @@ describe('a trigger', () => {
       message: { title: '{{ trigger.percent }} % off', body: '{{ trigger.shop.name | default: "Everywhere" }}' }
     })
     const page = await scene.open(service, `p/${project.id}/campaigns/sale`)
-    const percent = preview(page).getByLabel('trigger.percent', { exact: true })
-    await percent.waitFor()
-    await sees(preview(page), 'Empty. The text has no default for it.')
-    await percent.fill('20')
-    await preview(page).getByLabel('trigger.shop.name', { exact: true }).fill('Linz')
-    await sees(preview(page), '20 % off')
-    await sees(page.getByRole('region', { name: /^Preview for/ }), 'Linz')
-    await preview(page).getByRole('button', { name: 'Send test to this device' }).click()
-    await sees(preview(page), 'Sent.')
+    await inPreview(page, async (pane) => {
+      const percent = pane.getByLabel('trigger.percent', { exact: true })
+      await percent.waitFor()
+      await sees(pane, 'Empty. The text has no default for it.')
+      await percent.fill('20')
+      await pane.getByLabel('trigger.shop.name', { exact: true }).fill('Linz')
+      await sees(pane, '20 % off')
+      await sees(page.getByRole('region', { name: /^Preview for/ }), 'Linz')
+      await pane.getByRole('button', { name: 'Send test to this device' }).click()
+      await sees(pane, 'Sent.')
+    })
     await eventually(async () => assert.equal((await lastMessage(project)).title, '20 % off'))
 
     // The commands to copy have the same values, and the trigger begins with them.

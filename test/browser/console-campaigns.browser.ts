@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { parse } from 'yaml'
 import { givenCampaign, givenMany, put, triggered } from '../support/campaigns.ts'
 import { eventually, type TestProject } from '../support/service.ts'
-import { choose, dialog, refusals, sees, startWithConsole, story } from './console.ts'
+import { choose, dialog, inPreview, refusals, sees, startWithConsole, story, toStep } from './console.ts'
 
 const service = await startWithConsole()
 
@@ -19,7 +19,7 @@ async function projectWithUsers(): Promise<TestProject> {
   return project
 }
 
-const preview = (page: Page) => page.getByRole('region', { name: 'Preview' })
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 const count = (page: Page, name: string) => page.locator(`[data-count=${name}]`)
 const name = (page: Page) => page.getByRole('textbox', { name: 'Name', exact: true })
 const saved = async (project: TestProject, id: string) =>
@@ -32,30 +32,39 @@ describe('a campaign', () => {
     await page.getByRole('link', { name: 'Create campaign' }).click()
     await name(page).fill('Spring sale')
     await page.getByRole('textbox', { name: 'ID', exact: true }).fill('spring')
+    await press(page, 'Next: Message')
     await page.getByLabel('Title', { exact: true }).fill('Hello {{ user.name }}')
     await page.getByLabel('Body', { exact: true }).fill('{{ trigger.percent }} % off')
+    await toStep(page, 'Audience')
 
     // The size of the audience follows each change.
     await page.locator('[data-audience=users]', { hasText: '2 users' }).waitFor()
     await page.getByRole('button', { name: 'Add condition' }).click()
     await page.locator('[data-audience=users]', { hasText: '1 user' }).waitFor()
     await page.getByLabel('Value', { exact: true }).fill('free')
-    await sees(preview(page), 'Hello Bo')
+    await inPreview(page, (pane) => sees(pane, 'Hello Bo'))
     await choose(page, 'Operator', 'is not')
-    await sees(preview(page), 'Hello Ana')
-    await preview(page).getByLabel('trigger.percent', { exact: true }).fill('20')
-    await sees(preview(page), '20 % off')
+    await inPreview(page, async (pane) => {
+      await sees(pane, 'Hello Ana')
+      await pane.getByLabel('trigger.percent', { exact: true }).fill('20')
+      await sees(pane, '20 % off')
+    })
     await scene.look(page, 'the editor with a segment')
     await scene.picture(page, 'campaign-editor')
 
-    // A reload keeps unsaved input.
+    // A reload keeps unsaved input and the step.
     await page.reload()
     assert.equal(await name(page).inputValue(), 'Spring sale')
-    await sees(preview(page), '20 % off')
-    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await sees(page, 'Recipients')
+    await inPreview(page, (pane) => sees(pane, '20 % off'))
+    await toStep(page, 'Review')
+    await sees(page, 'Only users who match: user.plan is not “free”.')
+    await press(page, 'Activate')
     await sees(page, 'spring, version 1')
-    await preview(page).getByRole('button', { name: 'Send test to this device' }).click()
-    await sees(preview(page), 'Sent.')
+    await inPreview(page, async (pane) => {
+      await pane.getByRole('button', { name: 'Send test to this device' }).click()
+      await sees(pane, 'Sent.')
+    })
 
     await page.getByRole('tab', { name: 'Trigger' }).click()
     await page.getByLabel('Everyone in the audience').check()
@@ -84,12 +93,12 @@ describe('a campaign', () => {
     async (scene) => {
       const project = await projectWithUsers()
       await givenCampaign(service, project, { campaign_id: 'vip' })
-      const page = await scene.open(service, `p/${project.id}/campaigns/vip`)
+      const page = await scene.open(service, `p/${project.id}/campaigns/vip?step=audience`)
       await page.getByLabel('Specific users and devices').check()
       const users = page.getByRole('combobox', { name: 'Users' })
       await users.fill('ana')
       await users.press('Enter')
-      await page.getByRole('button', { name: 'Save' }).click()
+      await press(page, 'Save')
       await sees(page, 'vip, version 2')
       assert.deepEqual((await saved(project, 'vip')).default_audience, { targets: [{ project_user_id: 'ana' }] })
 
@@ -108,7 +117,7 @@ describe('a campaign', () => {
     'starts a Live Activity, with a preview and errors at its fields',
     async (scene) => {
       const project = await projectWithUsers()
-      const page = await scene.open(service, `p/${project.id}/new-campaign`)
+      const page = await scene.open(service, `p/${project.id}/new-campaign?step=message`)
       await name(page).fill('On its way')
       await page.getByRole('textbox', { name: 'ID', exact: true }).fill('delivery')
       await page.getByText('Live Activity', { exact: true }).click()
@@ -121,8 +130,10 @@ describe('a campaign', () => {
       await state.fill('{"courier": "{{ trigger.courier }}", "minutes": 20}')
       await page.getByRole('textbox', { name: 'Attributes', exact: true }).fill('{"order": "42"}')
       await page.getByLabel('Alert title').fill('Hello {{ user.name }}')
-      await preview(page).getByLabel('trigger.courier', { exact: true }).fill('Bo')
-      await sees(preview(page), 'courier: Bo')
+      await inPreview(page, async (pane) => {
+        await pane.getByLabel('trigger.courier', { exact: true }).fill('Bo')
+        await sees(pane, 'courier: Bo')
+      })
       await scene.look(page, 'the editor of a Live Activity')
 
       // Switching to the other type and back loses nothing, and neither does a reload.
@@ -130,8 +141,9 @@ describe('a campaign', () => {
       await page.getByLabel('Title', { exact: true }).waitFor()
       await page.getByText('Live Activity', { exact: true }).click()
       await page.reload()
-      await sees(preview(page), 'courier: Bo')
-      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      await inPreview(page, (pane) => sees(pane, 'courier: Bo'))
+      await toStep(page, 'Review')
+      await press(page, 'Activate')
       await sees(page, 'delivery, version 1')
       const { message, live_activity } = await saved(project, 'delivery')
       assert.equal(message, undefined)
@@ -180,7 +192,7 @@ describe('a campaign', () => {
     'shows template errors at their field, with line and column',
     async (scene) => {
       const project = await projectWithUsers()
-      const page = await scene.open(service, `p/${project.id}/new-campaign`)
+      const page = await scene.open(service, `p/${project.id}/new-campaign?step=message`)
       await page.getByLabel('Body', { exact: true }).fill('One line\nand {% if user.plan %} another')
       await sees(page, /^line 2, column 5: /)
       await page.getByLabel('Body', { exact: true }).fill('Fine')
@@ -189,6 +201,7 @@ describe('a campaign', () => {
       await page.getByLabel('Image URL').fill('')
 
       // Errors in the segment appear at their condition, also inside a nested group.
+      await toStep(page, 'Audience')
       await page.getByRole('button', { name: 'Add group' }).click()
       const group = page.getByRole('group').last()
       await group.getByLabel('not').first().check()
@@ -196,6 +209,7 @@ describe('a campaign', () => {
       await group.getByLabel('Value', { exact: true }).fill('(')
       await sees(group, /value: is not a regular expression/)
       await group.getByLabel('Value', { exact: true }).fill('^p')
+      await toStep(page, 'Timing')
       await page.getByLabel('Limit messages per user').click()
       await page.getByRole('textbox', { name: 'Period' }).fill('soon')
       await sees(page, 'must be a duration such as')
@@ -207,35 +221,124 @@ describe('a campaign', () => {
       await page.getByRole('textbox', { name: 'Time to live (seconds)' }).fill('99999999')
       await sees(page, /^must be at most/)
       await page.getByRole('textbox', { name: 'Time to live (seconds)' }).fill('60')
-      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      await press(page, 'Save draft')
       await sees(page.locator('main'), /must not be empty|must be given|required|name: /)
     },
     refusals
   )
 
-  story('shows its versions and the differences between them', async (scene) => {
+  story('shows what each version changed, brings one back, and can be duplicated and archived', async (scene) => {
     const project = await projectWithUsers()
     await givenCampaign(service, project, { message: { title: 'One' } })
-    await givenCampaign(service, project, { message: { title: 'Two' } })
+    await givenCampaign(service, project, { message: { title: 'One', image_url: 'https://shop.example/a.png' } })
     const page = await scene.open(service, `p/${project.id}/campaigns/news?tab=versions`)
     await page.getByRole('button', { name: /Version 2/ }).click()
-    await sees(page, '- "title": "One"')
-    await sees(page, '+ "title": "Two"')
+    await page.getByRole('row', { name: 'Image URL not set https://shop.example/a.png' }).waitFor()
+    assert.equal(await page.getByRole('table', { name: 'Changed fields' }).getByRole('row').count(), 2)
+    // The line before the new one got a comma, and is not marked.
+    await page.getByText('As JSON', { exact: true }).click()
+    await sees(page, '"image_url": "https://shop.example/a.png"')
+    const second = page.getByRole('region', { name: /Version 2/ })
+    const marked = await second.locator('[data-sign="+"], [data-sign="-"]').allTextContents()
+    assert.deepEqual(marked, ['+     "image_url": "https://shop.example/a.png"'])
+    await page.getByRole('button', { name: /Version 1/ }).click()
+    await press(page, 'Restore version 1')
+    await sees(page, 'Version 1 restored as version 3.')
+    assert.deepEqual((await saved(project, 'news')).message, { title: 'One' })
+    await press(page, 'Undo')
+    await sees(page, 'news, version 4')
+    assert.equal((await saved(project, 'news')).message.image_url, 'https://shop.example/a.png')
+
+    await press(page, 'Archive')
+    await sees(page, 'Archived as version 5.')
+    await press(page, 'Restore')
+    await sees(page, 'news, version 6')
+    assert.equal((await saved(project, 'news')).status, 'paused')
+    await page.getByRole('link', { name: 'Duplicate' }).click()
+    await sees(page, 'A copy of news.')
+    assert.equal(await name(page).inputValue(), 'Copy of News')
+    await page.getByRole('textbox', { name: 'ID', exact: true }).fill('news-2')
+    await press(page, 'Save draft')
+    await sees(page, 'news-2, version 1')
+    const { message, status } = await saved(project, 'news-2')
+    assert.deepEqual([status, message], ['draft', { title: 'One', image_url: 'https://shop.example/a.png' }])
   })
 
   story(
-    'that another editor has changed is not overwritten',
+    'that two people edit at the same time keeps what both typed, until a side is chosen for each field',
     async (scene) => {
       const project = await projectWithUsers()
       await givenCampaign(service, project)
-      const page = await scene.open(service, `p/${project.id}/campaigns/news`)
-      await page.getByLabel('Body', { exact: true }).fill('Mine')
-      await givenCampaign(service, project, { message: { title: 'Theirs' } })
-      await page.getByRole('button', { name: 'Save' }).click()
-      await sees(page, 'Someone else saved changes')
-      assert.equal((await saved(project, 'news')).message.title, 'Theirs')
+      const path = `p/${project.id}/campaigns/news?step=message`
+      const token = (await service.manage('POST', '/tokens', { json: { name: 'Bo', role: 'editor' } })).json
+      const page = await scene.open(service, path)
+      const other = await scene.open(service, path, token.token)
+      await page.getByLabel('Title', { exact: true }).fill('My title')
+      await page.getByLabel('Body', { exact: true }).fill('My body')
+      await other.getByLabel('Title', { exact: true }).fill('Their title')
+      await other.getByLabel('Link', { exact: true }).fill('https://shop.example/theirs')
+      await press(other, 'Save')
+      await sees(other, 'Saved as version 2.')
+
+      const compared = page.getByRole('table', { name: 'Differences' })
+      const row = (field: string) => compared.locator(`[data-field="message.${field}"]`)
+      await press(page, 'Save').catch(() => {}) // The page may have been told of the change, and ask already.
+      await sees(page, 'Someone else saved version 2 while you were editing')
+      await page.reload()
+      await sees(row('title'), 'Changed by both')
+      await sees(row('title'), 'My title')
+      await sees(row('title'), 'Their title')
+      await sees(row('body'), 'Changed by you')
+      assert.ok(await row('landing_url').getByLabel('Take theirs').isChecked(), 'a field that only they changed')
+      await scene.look(page, 'a conflict')
+      await scene.picture(page, 'campaign-conflict')
+      await row('title').getByLabel('Take theirs').check()
+      await press(page, 'Use this version')
+      assert.equal(await page.getByLabel('Body', { exact: true }).inputValue(), 'My body')
+      await press(page, 'Save')
+      await sees(page, 'Saved as version 3.')
+      assert.deepEqual((await saved(project, 'news')).message, {
+        title: 'Their title',
+        body: 'My body',
+        landing_url: 'https://shop.example/theirs'
+      })
+      // An editor without changes shows what was saved.
+      await sees(other, 'news, version 3')
+      await eventually(async () =>
+        assert.equal(await other.getByLabel('Body', { exact: true }).inputValue(), 'My body')
+      )
+
+      // The next person who signs in to the same tab does not see the draft.
+      await page.getByLabel('Body', { exact: true }).fill('Not for others')
+      await sees(page, 'Not saved yet. Kept in this tab.')
+      await page.context().request.post(`${service.url}/console/session`, { data: { token: token.token } })
+      await page.reload()
+      assert.equal(await page.getByLabel('Body', { exact: true }).inputValue(), 'My body')
     },
     refusals
+  )
+
+  story(
+    'that is saved while the service is down is kept, and saved when the service is back',
+    async (scene) => {
+      const project = await projectWithUsers()
+      await givenCampaign(service, project, { message: { title: 'Hello', body: 'Before' } })
+      const node = await service.another()
+      const page = await scene.open(node, `p/${project.id}/campaigns/news?step=message`)
+      await page.getByLabel('Body', { exact: true }).fill('After')
+      await node.close()
+      await press(page, 'Save')
+      await sees(page, 'Not saved: the service can’t be reached. Your changes are kept in this tab.')
+      await page.getByLabel('Title', { exact: true }).fill('Typed meanwhile')
+      await service.another({ PORT: new URL(node.url).port })
+      await sees(page, 'Saved as version 2.')
+      assert.deepEqual((await saved(project, 'news')).message, { title: 'Typed meanwhile', body: 'After' })
+      await press(page, 'Undo')
+      await sees(page, 'news, version 3')
+      assert.deepEqual((await saved(project, 'news')).message, { title: 'Hello', body: 'Before' })
+      assert.equal(await page.getByLabel('Body', { exact: true }).inputValue(), 'Before')
+    },
+    /ERR_|status of/
   )
 
   story('can be watched and stopped while it is sent', async (scene) => {

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { givenCampaign, put } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
 import { eventually, type TestProject } from '../support/service.ts'
-import { choose, dialog, refusals, sees, startWithConsole, story } from './console.ts'
+import { choose, dialog, inPreview, refusals, sees, startWithConsole, story, toStep } from './console.ts'
 
 const service = await startWithConsole()
 
@@ -28,12 +28,13 @@ const saved = async (project: TestProject, id: string): Promise<Json> => {
   return campaign
 }
 const text = (page: Page, label: string) => page.getByRole('textbox', { name: label, exact: true })
-const preview = (page: Page) => page.getByRole('region', { name: 'Preview' })
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 
 /** Opens the editor of a new campaign with a name, an id and a title. */
 async function begin(page: Page, id: string, title: string): Promise<void> {
   await text(page, 'Name').fill(`The ${id}`)
   await text(page, 'ID').fill(id)
+  await toStep(page, 'Message')
   await text(page, 'Title').fill(title)
 }
 
@@ -44,9 +45,10 @@ describe('the editor of a campaign', () => {
       const project = await projectWithAna()
       const page = await scene.open(service, `p/${project.id}/new-campaign`)
       await begin(page, 'digest', 'Your week, {{ user.name }}')
-      await choose(page, 'Trigger type', 'Schedule')
-      // An active campaign that lacks something says so at the field.
-      await sees(page, /must be given: a scheduled campaign goes to it/)
+      await toStep(page, 'Timing')
+      await page.getByLabel('Schedule', { exact: true }).check()
+      // A step says that it lacks something, and the review leads to the field.
+      await page.getByRole('button', { name: /^Audience.*1 fault/ }).waitFor()
       await page.getByText('Repeatedly', { exact: true }).click()
       const schedule = page.getByRole('region', { name: 'Schedule' })
       await schedule.getByText('Thu', { exact: true }).click()
@@ -54,11 +56,17 @@ describe('the editor of a campaign', () => {
       assert.equal(await text(page, 'Cron expression').inputValue(), '30 9 * * 1,4')
       await schedule.getByText('Each user’s local time').click()
       await schedule.getByLabel('Send late for up to').fill('6h')
-      await page.getByLabel('Everyone in the audience').check()
-      await sees(preview(page), 'Your week, Ana')
       await sees(schedule, 'Next times, on the clock of each user')
       await scene.look(page, 'the editor with a schedule')
-      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      await toStep(page, 'Review')
+      await sees(page, 'must be given: a scheduled campaign goes to it')
+      await press(page, 'Audience: Default audience')
+      await page.getByLabel('Everyone in the audience').check()
+      await inPreview(page, (pane) => sees(pane, 'Your week, Ana'))
+      await toStep(page, 'Review')
+      await sees(page, 'It is sent every Monday and Thursday at 09:30, on the clock of each user.')
+      await sees(page, 'Would reach 1 user')
+      await press(page, 'Activate')
       await sees(page, 'digest, version 1')
       const { schedule: kept, default_audience } = await saved(project, 'digest')
       assert.deepEqual(kept, { cron: '30 9 * * 1,4', timezone: 'user', late: '6h' })
@@ -75,11 +83,14 @@ describe('the editor of a campaign', () => {
       await project.call('POST', '/api/v1/events', { json: { events } })
       const page = await scene.open(service, `p/${project.id}/new-campaign`)
       await begin(page, 'welcome', 'Welcome, {{ user.name }}')
-      await choose(page, 'Trigger type', 'Event')
-      await choose(page, 'Event', 'signed_up')
+      await toStep(page, 'Timing')
+      await page.getByLabel('Event', { exact: true }).first().check()
+      await choose(page, 'Event', 'signed_up', page.getByRole('region', { name: 'Event trigger' }))
       const event = page.getByRole('region', { name: 'Event trigger' })
       await event.getByLabel('Wait', { exact: true }).fill('30m')
       await choose(page, 'Send to the same user', 'Once only')
+      await page.getByLabel('Count conversions').check()
+      await toStep(page, 'Message')
       await page.getByText('Sequence', { exact: true }).click()
       await page.getByRole('button', { name: 'Add step' }).click()
       const second = page.getByRole('region', { name: 'Step 2' })
@@ -92,10 +103,16 @@ describe('the editor of a campaign', () => {
       await second.getByLabel('Button text').fill('Come back')
       await page.getByLabel('Stop after an event').check()
       await page.getByRole('combobox', { name: 'Event that ends the sequence' }).fill('purchase')
-      await page.getByLabel('Count conversions').check()
-      await sees(preview(page), 'Would reach')
       await scene.look(page, 'the editor with a sequence')
-      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      await inPreview(page, async (pane) => {
+        await sees(pane, 'Still there?')
+        await choose(page, 'Step', '1: step-1', pane)
+        await sees(pane, 'Welcome, Ana')
+      })
+      await toStep(page, 'Review')
+      await sees(page, '30 minutes after the event signed_up.')
+      await sees(page, 'Would reach 1 user')
+      await press(page, 'Activate')
       await sees(page, 'welcome, version 1')
       const campaign = await saved(project, 'welcome')
       assert.deepEqual(campaign.event_trigger, { event: 'signed_up', delay: '30m', reentry: 'once' })
@@ -121,8 +138,23 @@ describe('the editor of a campaign', () => {
       await begin(page, 'hello', 'Hello {{ user.name }}')
       await page.getByRole('button', { name: 'Add language' }).click()
       await page.getByRole('combobox', { name: 'Language tag' }).fill('de')
-      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      await press(page, 'Add')
+      // The preview follows the language that is edited, and each letter.
       await text(page, 'Title').fill('Hallo')
+      await inPreview(page, async (pane) => {
+        await pane.getByText('Hallo', { exact: true }).waitFor()
+        for (const [platform, at] of [
+          ['Android', 'ANDROID'],
+          ['Browser', 'WEB'],
+          ['iPhone', 'IOS']
+        ] as const) {
+          await pane.getByText(platform, { exact: true }).click()
+          await pane.locator(`[data-platform=${at}][data-scheme=light]`).waitFor()
+        }
+        await pane.getByText('Dark', { exact: true }).click()
+        await pane.locator('[data-scheme=dark]').waitFor()
+        await scene.look(page, 'the preview in dark')
+      })
       await sees(page, 'Missing here: {{ user.name }}')
       await text(page, 'Title').fill('Hallo {{ user.name }}')
       await page.getByText('Missing here').waitFor({ state: 'detached' })
@@ -131,24 +163,38 @@ describe('the editor of a campaign', () => {
       await text(page, 'Title').fill('Hi {{ user.name }}')
       await text(page, 'Weight').fill('3')
       await page.getByRole('tab', { name: 'Variant b · 75 %' }).waitFor()
+      await inPreview(page, async (pane) => {
+        await pane.getByRole('button', { name: 'Compare all 4 texts' }).click()
+        const all = page.getByRole('dialog', { name: 'All texts' })
+        await sees(all.getByRole('region', { name: 'Variant a · German (de)' }), 'Hallo Ana')
+        await sees(all.getByRole('region', { name: 'Variant b · Default language' }), 'Hi Ana')
+        await scene.look(page, 'all texts side by side')
+        await all.getByRole('button', { name: 'Close' }).click()
+      })
+      // Buttons have a text in each language.
+      await press(page, 'Sound, badge, buttons and more')
+      await press(page, 'Add button')
+      await page.getByLabel('Button text').fill('Open')
+      await page.getByRole('tab', { name: 'German (de)' }).click()
+      await text(page, 'Text of button button-1').fill('Öffnen')
+      await inPreview(page, (pane) => sees(pane, 'Öffnen'))
+      await toStep(page, 'Audience')
       await text(page, 'Holdout (percent)').fill('10')
-      await page.getByRole('button', { name: 'Compare all 4 texts' }).click()
-      await sees(dialog(page).getByRole('region', { name: 'Variant a · German (de)' }), 'Hallo Ana')
-      await sees(dialog(page).getByRole('region', { name: 'Variant b · Default language' }), 'Hi Ana')
-      await scene.look(page, 'all texts side by side')
-      await dialog(page).getByRole('button', { name: 'Close' }).click()
-      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      await press(page, 'Save draft')
       await sees(page, 'hello, version 1')
       const { variants, holdout } = await saved(project, 'hello')
       const translations = { de: { title: 'Hallo {{ user.name }}' } }
+      const actions = [{ id: 'button-1', title: 'Open' }]
+      const withButton = { de: { ...translations.de, actions: { 'button-1': 'Öffnen' } } }
       assert.deepEqual(variants, [
         { id: 'a', weight: 1, message: { title: 'Hello {{ user.name }}', translations } },
-        { id: 'b', weight: 3, message: { title: 'Hi {{ user.name }}', translations } }
+        { id: 'b', weight: 3, message: { title: 'Hi {{ user.name }}', translations: withButton, actions } }
       ])
       assert.equal(holdout, 10)
 
       // Translations come back from a translator, and one variant wins.
       const csv = 'id,source,fr\nvariants.b.title,Hi {{ user.name }},Salut {{ user.name }}\n'
+      await toStep(page, 'Message')
       const file = { name: 'hello.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) }
       await page.locator('input[type=file]').setInputFiles(file)
       await sees(page, 'hello, version 2')
@@ -160,7 +206,7 @@ describe('the editor of a campaign', () => {
       await sees(page.getByRole('region', { name: 'Winner' }), 'Everyone gets variant b')
       // What the service adds to a campaign is not saved with it.
       await text(page, 'Name').fill('Hello')
-      await page.getByRole('button', { name: 'Save' }).click()
+      await page.keyboard.press('Control+s')
       await sees(page, 'hello, version 3')
       assert.equal(await page.getByText('unknown field').count(), 0)
     },
@@ -191,7 +237,7 @@ describe('the editor of a campaign', () => {
     const before = await saved(project, 'full')
     const page = await scene.open(service, `p/${project.id}/campaigns/full`)
     await text(page, 'Name').fill('Another name')
-    await page.getByRole('button', { name: 'Save' }).click()
+    await press(page, 'Save')
     await sees(page, 'full, version 2')
     assert.deepEqual(await saved(project, 'full'), { ...before, name: 'Another name' })
   })
@@ -213,11 +259,12 @@ describe('topics and preferences', () => {
     assert.deepEqual(json, { opted_out: false, topics: { offers: false } })
     await page.goto(`${service.url}/console/p/${project.id}/new-campaign`)
     await begin(page, 'sale', 'Sale')
+    await toStep(page, 'Audience')
     await page.locator('[data-audience=users]', { hasText: '1 user' }).waitFor()
     await choose(page, 'Topic', 'Offers')
-    await sees(preview(page), '1 turned off this topic')
+    await sees(page, '1 turned off this topic')
     await page.locator('[data-audience=users]', { hasText: '0 users' }).waitFor()
-    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await press(page, 'Save draft')
     await sees(page, 'sale, version 1')
     assert.equal((await saved(project, 'sale')).topic, 'offers')
   })
@@ -235,10 +282,11 @@ story('a saved segment is counted, and narrows a campaign that refers to it', as
   await sees(page, /1 user now, of whom 0 can be reached/)
   await page.goto(`${service.url}/console/p/${project.id}/new-campaign`)
   await begin(page, 'upgrade', 'Upgrade')
+  await toStep(page, 'Audience')
   await page.locator('[data-audience=users]', { hasText: '1 user' }).waitFor()
   await page.getByRole('button', { name: 'Add saved segment' }).click()
   await page.locator('[data-audience=users]', { hasText: '0 users' }).waitFor()
-  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await press(page, 'Save draft')
   await sees(page, 'upgrade, version 1')
   assert.deepEqual((await saved(project, 'upgrade')).segment, { all: [{ ref: 'free' }] })
 })

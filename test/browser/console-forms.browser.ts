@@ -139,8 +139,8 @@ const forms: Form[] = [
   { name: 'the playground', path: 'agents', wrong: [['Message', ' ', /^Enter a message/]] },
   {
     name: 'a new campaign',
-    path: 'new-campaign',
-    send: 'Create',
+    path: 'new-campaign?step=message',
+    send: 'Save draft',
     given: [['Name', 'News']],
     wrong: [
       ['Name', '', /^must/],
@@ -200,11 +200,11 @@ describe('an invalid value', () => {
     await box(dialog(page), 'ID').fill('a b')
     await press(dialog(page), 'Create')
     await sees(errorAt(box(dialog(page), 'ID')), 'must be 1 to 64 letters')
-    await page.goto(at('new-campaign'))
+    await page.goto(at('new-campaign?step=message'))
     await box(page, 'Name').fill('News')
     await box(page, 'ID').fill('news')
     await box(page, 'Title').fill('Hello')
-    await press(page, 'Create')
+    await press(page, 'Save draft')
     await sees(errorAt(box(page, 'ID')), 'exists already')
   })
 
@@ -262,7 +262,7 @@ describe('unsaved input', () => {
   story(
     'in a message takes template variables at the cursor',
     async (scene) => {
-      const page = await scene.open(service, `p/${project.id}/new-campaign`)
+      const page = await scene.open(service, `p/${project.id}/new-campaign?step=message`)
       await press(page, 'Insert {{ user.name }}')
       assert.equal(await box(page, 'Title').inputValue(), '{{ user.name }}')
       await box(page, 'Body').fill('Hello !')

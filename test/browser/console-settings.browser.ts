@@ -99,7 +99,7 @@ describe('access', () => {
     await sees(viewer, 'No campaigns yet')
     assert.equal(await viewer.getByRole('link', { name: 'Create campaign' }).count(), 0)
     await givenCampaign(service, project)
-    await at('campaigns/news')
+    await at('campaigns/news?step=message')
     await viewer.getByLabel('Title', { exact: true }).waitFor()
     assert.equal(await viewer.getByLabel('Title', { exact: true }).isEditable(), false)
     assert.equal(await viewer.getByRole('button', { name: /Save|Create|Add/ }).count(), 0)

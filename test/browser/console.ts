@@ -160,6 +160,22 @@ export async function choose(page: Page, label: string, option: string, place: P
   await page.getByRole('option', { name: option, exact: true }).click()
 }
 
+/** Opens a step of the campaign editor. */
+export async function toStep(page: Page, name: 'Audience' | 'Message' | 'Timing' | 'Review'): Promise<void> {
+  const step = page.getByRole('navigation', { name: 'Steps' }).getByRole('button', { name: new RegExp(`^${name}`) })
+  await step.click()
+  await page.getByRole('heading', { name, exact: true, level: 2 }).waitFor()
+}
+
+/** Looks at the preview of the campaign editor, which a phone shows over the page. */
+export async function inPreview(page: Page, act: (pane: Locator) => Promise<unknown>): Promise<void> {
+  const open = page.getByRole('button', { name: 'Preview', exact: true })
+  const narrow = await open.isVisible()
+  if (narrow) await open.click()
+  await act(page.getByRole('region', { name: 'Preview', exact: true }))
+  if (narrow) await dialog(page).getByRole('button', { name: 'Close' }).click()
+}
+
 const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface Violation {

@@ -104,6 +104,11 @@ export const PreviewAnswer = Type.Object({
         'For a draft with a schedule: its next five times in UTC; with timezone user, as local times. Empty: none lies ahead.'
     })
   ),
+  cannot_run: Type.Optional(
+    Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
+      description: 'For a draft: what it lacks before it can be active, by field. Empty: nothing.'
+    })
+  ),
   warnings: Type.Array(Type.String(), {
     description: 'Fields of the request that a trigger ignores, as unknown field "recipients"; at most five.'
   })

@@ -10,12 +10,12 @@ export class ApiError extends Error {
     this.code = code
     this.details = details
   }
-}
 
-/** Some errors about a single field name it only in their message: `title: must not be empty`. */
-function detailsOf({ details, message }: ApiError): ApiError['details'] {
-  const [, path, words] = /^([\w.[\]]+): (.+)$/s.exec(message) ?? []
-  return details.length === 0 && path && words ? [{ path, message: words }] : details
+  /** The errors about fields. Some about a single field name it only in their message: `title: must not be empty`. */
+  get fields(): ApiError['details'] {
+    const [, path, words] = /^([\w.[\]]+): (.+)$/s.exec(this.message) ?? []
+    return this.details.length === 0 && path && words ? [{ path, message: words }] : this.details
+  }
 }
 
 /**
@@ -24,7 +24,7 @@ function detailsOf({ details, message }: ApiError): ApiError['details'] {
  */
 export function fieldError(error: Error | null | undefined, path: string, only = false): string | undefined {
   if (!(error instanceof ApiError)) return undefined
-  const found = detailsOf(error).filter(
+  const found = error.fields.filter(
     (detail) =>
       detail.path === path || (!only && (detail.path.startsWith(`${path}.`) || detail.path.startsWith(`${path}[`)))
   )

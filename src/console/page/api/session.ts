@@ -20,6 +20,10 @@ export const useIdentity = () =>
     staleTime: 60_000
   })
 
+/** Who is signed in, for what the browser keeps: the member, or else the token. */
+export const ownerOf = ({ name, ...identity }: Identity & { member?: { id: string } | null }): string =>
+  identity.member?.id ?? `token ${name}`
+
 const rank = { viewer: 0, editor: 1, admin: 2 }
 
 /** Hides what the service would refuse. The service itself checks every request. */

@@ -21,3 +21,12 @@ export function useSessionState<Value>(name: string, first: Value): [Value, (val
   useEffect(() => store(key, value), [key, value])
   return [value, set]
 }
+
+const ownerKey = 'tidings-owner'
+
+/** Drops what another person typed in this tab: a session may end in another tab, or by its time. */
+export function claimStorage(owner: string): void {
+  const before = sessionStorage.getItem(ownerKey)
+  if (before !== null && before !== owner) sessionStorage.clear()
+  sessionStorage.setItem(ownerKey, owner)
+}

@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { session } from '../api/client.ts'
-import { type Identity, useIdentity } from '../api/session.ts'
+import { type Identity, ownerOf, useIdentity } from '../api/session.ts'
+import { claimStorage } from '../parts/session-state.ts'
 import { ErrorAlert, Loading } from '../parts/states.tsx'
 
 /** Loaded on demand: a browser that is signed in, or opens a sign-in link, needs no form library for its first page. */
@@ -33,7 +34,10 @@ export function SignedIn({ children }: { children: ReactNode }) {
     return () => window.removeEventListener('signed-out', forget)
   }, [queries])
 
-  if (identity.data) return children
+  if (identity.data) {
+    claimStorage(ownerOf(identity.data))
+    return children
+  }
   if (identity.error) return <ErrorAlert error={identity.error} retry={identity.refetch} />
   if (identity.isPending || signIn.isPending) return <Loading label="Signing in" />
   return (

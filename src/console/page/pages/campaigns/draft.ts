@@ -12,6 +12,7 @@ export interface LiveActivityDraft {
   attributes: object | string
   content_state: object | string
   alert?: { title?: string; body?: string }
+  apns_channel_id?: string
 }
 
 /** The fields of a campaign that a file holds and the editor changes. */
@@ -24,7 +25,7 @@ export type CampaignDraft = Partial<Pick<Campaign, 'campaign_id'>> &
 export const emptyDraft: CampaignDraft = {
   name: '',
   type: 'api_triggered',
-  status: 'active',
+  status: 'draft',
   segment: { all: [] },
   message: {}
 }

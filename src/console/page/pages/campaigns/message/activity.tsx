@@ -31,6 +31,12 @@ export function ActivityFields() {
         data-template
       />
       <TextInput {...field('live_activity.alert.body')} label="Alert body" placeholder="Started" data-template />
+      <TextInput
+        {...field('live_activity.apns_channel_id')}
+        label="Broadcast channel"
+        description="Apple’s ID of the channel that the activities listen to (iOS 18). Blank for none"
+        data-template
+      />
     </>
   )
 }

@@ -1,7 +1,6 @@
 import { SegmentedControl, Stack } from '@mantine/core'
-import { useRef } from 'react'
 import type { CampaignDraft, LiveActivityDraft } from '../draft.ts'
-import { useEditor } from '../editor-form.ts'
+import { useAside, useEditor } from '../editor-form.ts'
 import { ActivityFields } from './activity.tsx'
 import { Steps } from './steps.tsx'
 import { TemplateVariables } from './template-variables.tsx'
@@ -29,7 +28,7 @@ export function Content() {
   const now = { message, variants, steps, exit, live_activity }
   const kind = kindOf(now)
   // Keeps the fields of the other kinds, so that switching back loses nothing.
-  const others = useRef<Partial<Record<Kind, Contents>>>({})
+  const others = useAside<Partial<Record<Kind, Contents>>>('contents', {})
   const initial: Record<Kind, Contents> = {
     notification: { message: message ?? steps?.[0]?.message ?? {} },
     sequence: {
@@ -38,7 +37,7 @@ export function Content() {
     activity: { live_activity: newActivity }
   }
   const turn = (to: string) => {
-    others.current[kind] = now
+    others.current = { ...others.current, [kind]: now }
     form.setValues({ ...none, ...(others.current[to as Kind] ?? initial[to as Kind]) })
   }
   return (

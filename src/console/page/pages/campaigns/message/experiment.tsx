@@ -2,25 +2,12 @@ import { Group, NumberInput, Select, Switch, Text } from '@mantine/core'
 import type { Campaign } from '../../../../../wire.ts'
 import { useEditor } from '../editor-form.ts'
 
-/** The holdout, and when the best variant wins. */
-export function Experiment() {
-  const { form, field, set } = useEditor()
-  const { variants, steps } = form.values
+/** When the best of several variants is chosen, and by what. */
+export function WinnerRule() {
+  const { form } = useEditor()
+  const { variants, steps, winner } = form.values
   const tested = variants !== undefined || steps?.some((step) => step.variants)
-  return (
-    <>
-      <NumberInput
-        {...field('holdout')}
-        label="Holdout (percent)"
-        description="Get nothing, so that you can compare. Blank for none"
-        min={0}
-        max={100}
-        maw={280}
-        onChange={(percent) => set('holdout', percent === '' ? undefined : Number(percent))}
-      />
-      {(tested || form.values.winner) && <Winner />}
-    </>
-  )
+  return tested || winner ? <Winner /> : null
 }
 
 function Winner() {

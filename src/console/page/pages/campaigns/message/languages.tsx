@@ -13,11 +13,12 @@ const common = ['ar', 'de', 'en', 'es', 'fr', 'hi', 'id', 'it', 'ja', 'ko', 'nl'
 
 /** A message in its default language, and a tab for each translation. */
 export function MessageFields({ path }: { path: string }) {
-  const { read, set, field, canEdit } = useEditor()
+  const { read, set, field, canEdit, tabs, openTab } = useEditor()
   const message = read<Message>(path) ?? {}
   const translations = message.translations ?? {}
   const tags = Object.keys(translations)
-  const [chosen, setChosen] = useState('default')
+  const chosen = tabs[path] ?? 'default'
+  const setChosen = (tag: string) => openTab(path, tag)
   const open = chosen === 'default' || tags.includes(chosen) ? chosen : 'default'
   const remove = (tag: string) => {
     const { [tag]: _gone, ...rest } = translations
@@ -60,6 +61,7 @@ export function MessageFields({ path }: { path: string }) {
           <Stack>
             <Missing message={message} tag={tag} />
             <TextFields path={`${path}.translations.${tag}`} placeholders={message as Record<string, string>} />
+            <ButtonTexts path={`${path}.translations.${tag}.actions`} actions={message.actions ?? []} />
             {canEdit && (
               <Button variant="light" color="red" size="xs" w="fit-content" onClick={() => remove(tag)}>
                 Remove {languageName(tag)}
@@ -75,6 +77,35 @@ export function MessageFields({ path }: { path: string }) {
     set(`${path}.translations`, { ...translations, [tag]: {} })
     setChosen(tag)
   }
+}
+
+/** The texts of the buttons in one language. A blank one is that of the default language. */
+function ButtonTexts({ path, actions }: { path: string; actions: NonNullable<Message['actions']> }) {
+  const { read, set, field } = useEditor()
+  if (actions.length === 0) return null
+  const texts = read<Record<string, string>>(path) ?? {}
+  const put = (id: string, text: string) => {
+    const { [id]: _before, ...others } = texts
+    const next = text === '' ? others : { ...others, [id]: text }
+    set(path, Object.keys(next).length > 0 ? next : undefined)
+  }
+  return (
+    <Group align="start" role="group" aria-label="Buttons">
+      {actions.map(({ id, title }) => (
+        <TextInput
+          {...field(`${path}.${id}`)}
+          key={id}
+          // The ID of a button may hold a dot, so the text is not read by its path.
+          value={texts[id] ?? ''}
+          onChange={({ currentTarget }) => put(id, currentTarget.value)}
+          label={`Text of button ${id}`}
+          placeholder={title}
+          w={220}
+          data-template
+        />
+      ))}
+    </Group>
+  )
 }
 
 /** Names the placeholders that the default language has and this translation lacks. */

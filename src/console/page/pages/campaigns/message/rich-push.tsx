@@ -1,7 +1,7 @@
 import { Button, Group, Select, Stack, Switch, TextInput } from '@mantine/core'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import type { Campaign } from '../../../../../wire.ts'
-import { useEditor } from '../editor-form.ts'
+import { useAside, useEditor } from '../editor-form.ts'
 import { Actions } from './actions.tsx'
 import { ObjectField } from './object-field.tsx'
 
@@ -16,7 +16,7 @@ const options = [
 function SilentSwitch({ path }: { path: string }) {
   const { read, set, canEdit } = useEditor()
   // Keeps the texts, so that switching back loses nothing.
-  const shown = useRef<Message>({})
+  const shown = useAside<Message>(`silent ${path}`, {})
   const turn = (silent: boolean) => {
     const message = read<Message>(path) ?? {}
     const { data, collapse_key } = message

@@ -37,7 +37,7 @@ export function Steps({ steps }: { steps: Step[] }) {
             </Group>
             <StepFields path={`steps[${index}]`} first={index === 0} />
             <ErrorText text={findError(`steps[${index}]`, true)} />
-            {/* A step that moves takes the open tabs of its message with it. */}
+            {/* A step that moves takes the texts of its fields with it. */}
             <MessageOrVariants key={step.id} path={`steps[${index}]`} />
           </Stack>
         </Paper>

@@ -1,5 +1,4 @@
 import { Button, Group, NumberInput, Stack, Switch, Tabs, Text, TextInput } from '@mantine/core'
-import { useState } from 'react'
 import type { Campaign } from '../../../../../wire.ts'
 import { useEditor } from '../editor-form.ts'
 import { ErrorText } from '../segment/error-text.tsx'
@@ -50,9 +49,9 @@ const freeId = (variants: Variant[]) =>
   [...'abcdefghijklmnopqrstuvwxyz'].find((letter) => variants.every(({ id }) => id !== letter)) ?? ''
 
 function Variants({ path, variants }: { path: string; variants: Variant[] }) {
-  const { set, canEdit, findError } = useEditor()
-  const [chosen, setChosen] = useState(0)
-  const open = Math.min(chosen, variants.length - 1)
+  const { set, canEdit, findError, tabs, openTab } = useEditor()
+  const setChosen = (index: number) => openTab(path, String(index))
+  const open = Math.min(Number(tabs[path] ?? 0), variants.length - 1)
   const add = () => {
     const { message } = variants[open]!
     set(path, [...variants, { id: freeId(variants), weight: 1, message }])

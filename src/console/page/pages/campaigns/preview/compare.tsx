@@ -39,7 +39,11 @@ export function CompareButton({ texts, sample }: { texts: Placed[]; sample: Samp
                   <Title order={3} size="h6" mb={4}>
                     {label}
                   </Title>
-                  <SampleScreen platform={sample?.platform ?? 'IOS'} label={label} content={text.content} />
+                  <SampleScreen
+                    platform={sample?.platform ?? 'IOS'}
+                    label={`Screen: ${label}`}
+                    content={text.content}
+                  />
                   {text.reason && <Text c="var(--mantine-color-error)">{text.reason}</Text>}
                   <MissingValues names={text.missing} />
                 </section>

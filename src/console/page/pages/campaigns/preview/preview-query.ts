@@ -13,25 +13,28 @@ export function usePreview(draft: CampaignDraft) {
   const canPreview = useHasRole('editor')
   const [user, setUser] = useSessionState('preview as', '')
   const [properties, setProperties] = useSessionState(`preview properties ${draft.campaign_id ?? ''}`, '{}')
-  const [asked] = useDebouncedValue({ draft, user, properties: objectOr(properties, {}) }, 400)
+  const [asked] = useDebouncedValue({ draft, user, properties: objectOr(properties, {}) }, 300)
   const { data, error } = useQuery({
     queryKey: ['preview', projectId, asked],
-    queryFn: ({ signal }) =>
-      project<Preview>(projectId, 'POST', '/campaigns:preview', {
+    queryFn: async ({ signal }) => {
+      const preview = await project<Preview>(projectId, 'POST', '/campaigns:preview', {
         body: {
-          // A preview does not need the name that the campaign still lacks.
-          campaign: { ...asked.draft, name: asked.draft.name || 'Untitled' },
+          // The text can be shown whatever the campaign still lacks: a name, or something that it needs to be active.
+          campaign: { ...asked.draft, name: asked.draft.name || 'Untitled', status: 'draft' },
           audience: asked.user ? { targets: [{ project_user_id: asked.user }] } : { broadcast: true },
           properties: asked.properties
         },
         signal
-      }),
+      })
+      return { preview, of: asked.draft }
+    },
     // An empty form would only be rejected.
     enabled: canPreview && hasContent(asked.draft),
     retry: false,
     placeholderData: (before) => before
   })
-  return { data, error, user, setUser, properties, setProperties }
+  /** `of`: the campaign that `data` shows, which may be a few letters behind. */
+  return { data: data?.preview, of: data?.of, error, user, setUser, properties, setProperties }
 }
 
 /** Whether there is anything to preview: a text somewhere, or a Live Activity. */

@@ -6,10 +6,11 @@ const wall = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 
 /** The next times of the schedule, as it is typed. */
 export function Occurrences() {
-  const { read, nextAt } = useEditor()
+  const { nextAt } = useEditor()
   if (!nextAt) return null
   if (nextAt.length === 0) return <Text role="status">No time lies ahead: nothing will be sent.</Text>
-  const own = read('schedule.timezone') === 'user'
+  // Times without a zone are those of each user. The times shown may be older than the choice of the zone.
+  const own = !nextAt[0]!.endsWith('Z')
   return (
     <section aria-label="Next times">
       <Text size="sm" fw={500}>

@@ -1,7 +1,6 @@
 import { Group, SegmentedControl, Stack, TextInput } from '@mantine/core'
-import { useRef } from 'react'
 import type { Campaign } from '../../../../../wire.ts'
-import { useEditor } from '../editor-form.ts'
+import { useAside, useEditor } from '../editor-form.ts'
 import { ErrorText } from '../segment/error-text.tsx'
 import { Occurrences } from './occurrences.tsx'
 import { RepeatFields } from './repeat-fields.tsx'
@@ -14,7 +13,7 @@ export function ScheduleFields() {
   const { read, set, canEdit, findError } = useEditor()
   const repeats = read('schedule.cron') !== undefined
   // Keeps the fields of the other kind, so that switching back loses nothing.
-  const other = useRef<Schedule>({ cron: '0 9 * * 1' })
+  const other = useAside<Schedule>('schedule', { cron: '0 9 * * 1' })
   const turn = () => {
     const { at, cron, starts_at, ends_at, ...common } = read<Schedule>('schedule') ?? {}
     const before = other.current

@@ -19,7 +19,8 @@ const newestRows = statement(
 )
 const named = `($4::text is null or (position(lower($4) in lower(u.project_user_id)) > 0 and u.project_user_id <> $4))`
 const searched = `select (select w.id from w order by w.id limit 1) as last, (select count(*)::int from w) as seen,
-          array(select w.id from w where w.hit order by w.id desc limit $6) as found`
+          found, (select count(*)::int from w where w.id >= found[$6::int]) as reached
+     from (select array(select w.id from w where w.hit order by w.id desc limit $6::int)) as f(found)`
 // Reads a window of the next ids and compares inside it, so that only ids are kept. Filtered paging would scan again for
 // every page. The position is always given: with "or $2 is null" a generic plan reads each window from the newest user.
 const scannedRows = statement(
@@ -70,6 +71,8 @@ export interface SearchedBatch {
   last: string | null
   seen: number
   found: string[]
+  /** How many users the batch had seen when the limit was reached; 0 if it was not. */
+  reached: number
 }
 
 interface Batch {

@@ -68,9 +68,9 @@ async function searchUntil(db: Db, projectId: ProjectId, wanted: Wanted, deadlin
   const found: Found = { ids: [], next: wanted.before ?? null, seen: 0, indexed: next.indexed }
   do {
     const missing = wanted.limit - found.ids.length
-    const { last, seen, found: ids, size } = await next.batch(found.next, missing)
+    const { last, seen, found: ids, reached, size } = await next.batch(found.next, missing)
     found.ids.push(...ids)
-    found.seen += seen
+    found.seen += reached || seen
     found.next = ids.length === missing ? ids.at(-1)! : seen < size ? null : last
     if (found.next === null) break
   } while (found.ids.length < wanted.limit && steadyMs() < deadline)

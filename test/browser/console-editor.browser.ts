@@ -254,7 +254,7 @@ describe('topics and preferences', () => {
     await page.getByRole('cell', { name: 'offers', exact: true }).waitFor()
     await page.goto(`${service.url}/console/p/${project.id}/users/ana?tab=preferences`)
     await page.getByLabel('Offers').uncheck()
-    await sees(page, 'Saved.')
+    await sees(page, 'Saved preferences')
     const { json } = await project.call('GET', '/api/v1/users/ana/preferences')
     assert.deepEqual(json, { opted_out: false, topics: { offers: false } })
     await page.goto(`${service.url}/console/p/${project.id}/new-campaign`)

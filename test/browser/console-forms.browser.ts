@@ -105,12 +105,6 @@ const forms: Form[] = [
   },
   { name: 'the search of users', path: 'users', wrong: [['Search', long, /^must be at most/]] },
   {
-    name: 'the properties of a user',
-    path: 'users/ana',
-    send: 'Save',
-    wrong: [['Properties', '{"plan": {}}', /^plan: /]]
-  },
-  {
     name: 'the filters of messages',
     path: 'messages',
     wrong: [

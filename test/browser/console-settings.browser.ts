@@ -127,62 +127,6 @@ describe('access', () => {
   })
 })
 
-describe('users', () => {
-  story(
-    'can be searched by ID, created, edited and deleted',
-    async (scene) => {
-      const { page, project } = await opened(scene, 'users')
-      await page.getByLabel('Search').fill('an')
-      await sees(page, '1 entry')
-      assert.match(page.url(), /search=an/)
-      await page.getByRole('button', { name: 'Create user' }).click()
-      await dialog(page).getByLabel('ID').fill('..')
-      await dialog(page).getByRole('button', { name: 'Create' }).click()
-      await sees(dialog(page), 'must not be . or ..')
-      await dialog(page).getByLabel('ID').fill('cy/1')
-      await dialog(page).getByRole('button', { name: 'Create' }).click()
-      await page.getByRole('heading', { name: 'cy/1' }).waitFor()
-      const properties = page.getByRole('textbox', { name: 'Properties' })
-      await properties.fill('{"plan": ')
-      await sees(page, /Invalid JSON/)
-      await properties.fill('{"plan": {}}')
-      await page.getByRole('button', { name: 'Save' }).click()
-      await sees(page, /^plan: /)
-      await properties.fill('{"plan": "premium", "age": 31}')
-      await page.getByRole('button', { name: 'Save' }).click()
-      await eventually(async () => {
-        const { json } = await project.call('GET', '/api/v1/users/cy%2F1')
-        assert.deepEqual(json.properties, { plan: 'premium', age: 31 })
-      })
-      await sees(page, 'Saved.')
-      await properties.fill('{"plan": "free"}')
-      await put(project, 'cy/1', { city: 'Rome' })
-      const read = page.waitForResponse((response) => response.url().endsWith('/users/cy%2F1'))
-      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 2_100))')
-      await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
-      await read
-      await page.getByRole('button', { name: 'Save' }).click()
-      await sees(page, 'Saved.')
-      const { json } = await project.call('GET', '/api/v1/users/cy%2F1')
-      assert.deepEqual(json.properties, { plan: 'free', city: 'Rome' }, 'a deleted property is removed, and no other')
-      await project.call('POST', '/api/v1/devices', { json: { devices: [{ id: 'cy-phone', platform: 'IOS' }] } })
-      const user = { project_user_id: 'cy/1' }
-      await project.call('POST', '/api/v1/devices/cy-phone/user/project-user-id', { json: user })
-      await page.getByRole('tab', { name: 'Devices' }).click()
-      await page.getByRole('button', { name: 'Delete', exact: true }).click()
-      await dialog(page).getByRole('button', { name: 'Delete', exact: true }).click()
-      await sees(page, 'No devices')
-      await page.getByRole('button', { name: 'Delete user' }).click()
-      assert.ok(await dialog(page).getByRole('button', { name: 'Delete user' }).isDisabled())
-      await dialog(page).getByLabel('Type cy/1 to confirm').fill('cy/1')
-      await dialog(page).getByRole('button', { name: 'Delete user' }).click()
-      await sees(page, '2 entries')
-      assert.equal((await project.call('GET', '/api/v1/users/cy%2F1')).status, 404)
-    },
-    refusals
-  )
-})
-
 describe('settings', () => {
   story(
     'show errors of the service at their field, and save valid values',

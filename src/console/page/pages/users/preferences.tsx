@@ -5,6 +5,7 @@ import { project } from '../../api/client.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
 import { useTopics } from '../../api/topics.ts'
 import { ErrorAlert, Loaded } from '../../parts/states.tsx'
+import { toast } from '../../parts/toasts.tsx'
 
 interface Change {
   opted_out?: boolean
@@ -28,7 +29,10 @@ export function Preferences({ userId }: { userId: string }) {
         queryKey,
         (before) => before && { ...before, ...rest, topics: { ...before.topics, ...changed } }
       ),
-    onSuccess: (next) => queries.setQueryData(queryKey, next),
+    onSuccess: (next) => {
+      queries.setQueryData(queryKey, next)
+      toast('Saved preferences')
+    },
     onError: () => queries.invalidateQueries({ queryKey })
   })
   return (
@@ -54,7 +58,6 @@ export function Preferences({ userId }: { userId: string }) {
             />
           ))}
           {change.error && <ErrorAlert error={change.error} />}
-          {change.isSuccess && <Text role="status">Saved.</Text>}
         </Stack>
       )}
     </Loaded>

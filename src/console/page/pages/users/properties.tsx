@@ -1,67 +1,161 @@
-import { Button, Group, JsonInput, Stack, Text } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { ActionIcon, Button, Group, Spoiler, Stack, Table, Text, TextInput, Tooltip } from '@mantine/core'
+import { PencilIcon, TrashIcon } from '@primer/octicons-react'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { User } from '../../../../wire.ts'
-import { project } from '../../api/client.ts'
-import { fieldOrFormError } from '../../api/errors.ts'
-import { useHasRole, useProjectId } from '../../api/session.ts'
-import { errorText, readObject } from '../../parts/json.ts'
+import { useHasRole } from '../../api/session.ts'
+import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
+import { usePropertyChange } from './property-change.ts'
+import { PropertyForm } from './property-form.tsx'
+import { kindOf, labelOf, type Value } from './values.ts'
 
+/** A list of this length is found by eye. */
+const searchedFrom = 12
+
+/** The properties of a user, one by one. Each change is saved by itself. */
 export function Properties({ user }: { user: User }) {
-  const projectId = useProjectId()
   const canEdit = useHasRole('editor')
-  const queries = useQueryClient()
-  // `from` is the user as it was when the edit began. A refetch meanwhile neither drops the edit nor counts as one.
-  const [edit, setEdit] = useState<{ text: string; from: User }>()
-  const text = edit?.text ?? JSON.stringify(user.properties, null, 2)
-  const save = useMutation({
-    mutationFn: async () => {
-      const properties = readObject(text)
-      if (properties instanceof Error) throw properties
-      await saveProperties(projectId, edit?.from ?? user, properties)
-      await queries.invalidateQueries({ queryKey: ['user', projectId, user.project_user_id] })
-      setEdit(undefined)
-    }
-  })
-  const invalid = errorText(readObject(text))
+  // The open form: the name of a property, or an empty text for a new one.
+  const [open, setOpen] = useState<string>()
+  const [filter, setFilter] = useState('')
+  const names = Object.keys(user.properties).sort((a, b) => a.localeCompare(b))
+  const shown = names.filter((name) => name.toLowerCase().includes(filter.toLowerCase()))
+  const form = (name?: string) => (
+    <PropertyForm
+      key={name ?? ''}
+      userId={user.project_user_id}
+      {...(name !== undefined && { name })}
+      now={(each) => (Object.hasOwn(user.properties, each) ? user.properties[each] : undefined)}
+      onClose={() => setOpen(undefined)}
+    />
+  )
+  // A property that another person deletes meanwhile keeps its open form.
+  const gone = open !== undefined && open !== '' && !names.includes(open)
   return (
-    <Stack maw={640}>
-      <JsonInput
-        label="Properties"
-        description={
-          canEdit &&
-          'Values: text, number, true, false or null. Properties you delete here are removed on save; others are kept.'
-        }
-        value={text}
-        onChange={(typed) => setEdit({ text: typed, from: edit?.from ?? user })}
-        error={invalid ?? fieldOrFormError(save.error, 'properties')}
-        readOnly={!canEdit || save.isPending}
-        autosize
-        minRows={6}
-        maxRows={24}
-        styles={{ input: { fontFamily: 'monospace' } }}
-      />
-      {canEdit && (
+    <Stack maw={800}>
+      {names.length >= searchedFrom && (
+        <TextInput
+          label="Find a property"
+          value={filter}
+          onChange={({ currentTarget }) => setFilter(currentTarget.value)}
+          maw={280}
+        />
+      )}
+      {names.length === 0 && open === undefined && (
+        <EmptyState title="No properties">
+          Properties personalize messages and select audiences, such as plan or city.
+        </EmptyState>
+      )}
+      {shown.length > 0 && (
+        <Table aria-label="Properties" layout="fixed">
+          <Table.Tbody>
+            {shown.map((name) =>
+              open === name ? (
+                <Table.Tr key={name}>
+                  <Table.Th w="30%" style={{ overflowWrap: 'anywhere', verticalAlign: 'top' }} dir="auto">
+                    {name}
+                  </Table.Th>
+                  <Table.Td>{form(name)}</Table.Td>
+                </Table.Tr>
+              ) : (
+                <PropertyRow
+                  key={name}
+                  userId={user.project_user_id}
+                  name={name}
+                  value={user.properties[name]!}
+                  {...(canEdit && { edit: () => setOpen(name) })}
+                />
+              )
+            )}
+          </Table.Tbody>
+        </Table>
+      )}
+      {gone && form(open)}
+      {open === '' && form()}
+      {canEdit && open !== '' && (
         <Group>
-          <Button onClick={() => save.mutate()} loading={save.isPending} disabled={invalid !== undefined}>
-            Save
+          <Button variant="light" onClick={() => setOpen('')}>
+            Add property
           </Button>
-          {save.isSuccess && !edit && <Text role="status">Saved.</Text>}
         </Group>
       )}
       <Text size="sm" c="dimmed">
-        Created <When at={user.created_at} /> · Internal ID {user.id}
+        Created <When at={user.created_at} /> · Updated <When at={user.updated_at} /> · Internal ID {user.id}
       </Text>
     </Stack>
   )
 }
 
-/** Sends only what differs, so that properties which an app changes at the same time are kept. */
-async function saveProperties(projectId: string, user: User, properties: Record<string, unknown>) {
-  const path = `/api/v1/users/${encodeURIComponent(user.project_user_id)}`
-  const changed = Object.entries(properties).filter(([name, value]) => user.properties[name] !== value)
-  const removed = Object.keys(user.properties).filter((name) => !Object.hasOwn(properties, name))
-  if (changed.length > 0) await project(projectId, 'PATCH', path, { body: { properties: Object.fromEntries(changed) } })
-  if (removed.length > 0) await project(projectId, 'POST', `${path}/properties:remove`, { body: { names: removed } })
+interface RowProps {
+  userId: string
+  name: string
+  value: Value
+  /** Absent for viewers. */
+  edit?: () => void
+}
+
+function PropertyRow({ userId, name, value, edit }: RowProps) {
+  const change = usePropertyChange(userId)
+  const remove = useMutation({ mutationFn: () => change(name, value, undefined) })
+  const kind = kindOf(value)
+  return (
+    <Table.Tr>
+      <Table.Th w="30%" style={{ overflowWrap: 'anywhere', verticalAlign: 'top' }} dir="auto">
+        {name}
+      </Table.Th>
+      <Table.Td>
+        <Group justify="space-between" wrap="nowrap" align="start" gap="xs">
+          <div style={{ minWidth: 0 }}>
+            <Shown value={value} />
+            <Text size="xs" c="dimmed">
+              {labelOf(kind)}
+            </Text>
+            {remove.error && <ErrorAlert error={remove.error} />}
+          </div>
+          {edit && (
+            <Group gap={4} wrap="nowrap">
+              <Tooltip label="Edit">
+                <ActionIcon variant="subtle" aria-label={`Edit ${name}`} onClick={edit}>
+                  <PencilIcon size={16} />
+                </ActionIcon>
+              </Tooltip>
+              <Tooltip label="Delete">
+                <ActionIcon
+                  variant="subtle"
+                  color="red"
+                  aria-label={`Delete ${name}`}
+                  loading={remove.isPending}
+                  onClick={() => remove.mutate()}
+                >
+                  <TrashIcon size={16} />
+                </ActionIcon>
+              </Tooltip>
+            </Group>
+          )}
+        </Group>
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+const Shown = ({ value }: { value: Value }) => {
+  if (value === null || value === '')
+    return (
+      <Text size="sm" c="dimmed">
+        Empty
+      </Text>
+    )
+  if (kindOf(value) === 'time') return <When at={value as string} />
+  const text = (
+    <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+      {String(value)}
+    </Text>
+  )
+  if (String(value).length < 300) return text
+  return (
+    <Spoiler maxHeight={80} showLabel="Show all" hideLabel="Show less">
+      {text}
+    </Spoiler>
+  )
 }

@@ -23,7 +23,7 @@ export function linkRoutes(
     },
     async ({ request, reply, body: { code } }) => {
       reply.header('cache-control', 'no-store')
-      const link = await members.links.read(code)
+      const link = await members.links.read(code, request)
       if (!link) throw failures.count(request, reply, gone())
       return link
     }

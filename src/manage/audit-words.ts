@@ -17,6 +17,11 @@ const phrases: Record<string, string> = {
   'key.policy': 'changed the policy of the key',
   'token.create': 'created the management token',
   'token.revoke': 'revoked the management token',
+  'member.invite': 'invited',
+  'member.join': 'accepted the invitation for',
+  'member.role': 'changed the role of',
+  'member.remove': 'removed the member',
+  'member.reset': 'made a link that resets the password of',
   'identity_secret.rotate': 'made a new identity secret for the project',
   'gateway.set': 'saved the credential',
   'gateway.remove': 'removed the credential',
@@ -71,7 +76,7 @@ const statusPhrases: Record<string, string> = {
 const hasOld = (before: unknown, field: string): boolean =>
   typeof before === 'object' && before !== null && field in before
 
-/** An action without words of its own is named as it is: `member.invite` becomes `member invite:`. */
+/** An action without words of its own is named as it is: `topic.merge` becomes `topic merge:`. */
 export const phraseOf = ({ action, details }: Entry): string =>
   special[action]?.(details) ?? phrases[action] ?? `${action.replace(/[._]/g, ' ')}:`
 
@@ -81,8 +86,8 @@ const approvals: Record<string, string> = {
 }
 
 /** The object by its name at the time. Old entries have none and keep the id. */
-export function targetNameOf({ action, target, details: { name, skill } }: Entry): string {
-  const own = typeof name === 'string' && name !== '' ? name : undefined
+export function targetNameOf({ action, target, details: { name, email, skill } }: Entry): string {
+  const own = [name, email].find((text): text is string => typeof text === 'string' && text !== '')
   if (!action.startsWith('approval.')) return own ?? target
   const what = approvals[String(skill)] ?? (typeof skill === 'string' ? skill : target)
   return own === undefined ? what : `${what} ${own}`

@@ -8,14 +8,13 @@ import {
   type Credentials,
   checkConsoleHeader,
   endSessionsOf,
-  isPossible,
   type KnownSession,
   networkOf,
   sessionOf
 } from '../projects/projects.ts'
 import { checkEmail } from './email.ts'
 import { checkNew, type Hashing } from './hashing.ts'
-import { findLink, type Link, redeemLink, removeLinks } from './link-store.ts'
+import { findLink, redeemLink, removeLinks } from './link-store.ts'
 import type { createManaging } from './managing.ts'
 import * as memberships from './membership-store.ts'
 import type { PasswordCheck } from './sign-in.ts'
@@ -23,7 +22,7 @@ import * as store from './store.ts'
 
 export interface AcceptingNeeds {
   pool: Pool
-  credentials: Pick<Credentials, 'session' | 'project'>
+  credentials: Pick<Credentials, 'session' | 'link' | 'project'>
   hashing: Hashing
   checkPassword: PasswordCheck
   managing: Pick<ReturnType<typeof createManaging>, 'change' | 'audit'>
@@ -50,9 +49,9 @@ const gone = () =>
 export function createAccepting(needs: AcceptingNeeds) {
   const { pool, credentials, hashing, checkPassword, managing, signIn, passwords } = needs
 
-  async function find(code: string): Promise<{ link: Link; member: store.MemberRow } | undefined> {
-    const possible = isPossible(code, 'invitation') || isPossible(code, 'reset')
-    const link = possible ? await findLink(pool, code) : undefined
+  /** Guesses wait for each other, as those of other credentials do. */
+  async function find(code: string, request: FastifyRequest) {
+    const link = (await credentials.link(code, request)) ? await findLink(pool, code) : undefined
     const member = link && (await store.findMember(pool, link.member_id))
     return member && { link, member }
   }
@@ -125,8 +124,8 @@ export function createAccepting(needs: AcceptingNeeds) {
 
   return {
     /** What a link is for; undefined if it is invalid. */
-    async read(code: string) {
-      const found = await find(code)
+    async read(code: string, request: FastifyRequest) {
+      const found = await find(code, request)
       if (!found) return undefined
       const { link, member } = found
       const roles = await memberships.membershipsOf(pool, member.id)
@@ -151,7 +150,7 @@ export function createAccepting(needs: AcceptingNeeds) {
       request: FastifyRequest,
       reply: FastifyReply
     ): Promise<KnownSession | undefined> {
-      const found = await find(code)
+      const found = await find(code, request)
       if (!found) return undefined
       if (found.link.kind === 'reset') await acceptReset(code, found.member, given, request)
       else await acceptInvitation(code, found.member, given, { request, reply })

@@ -25,6 +25,10 @@ const find = statement(
   'member_links.find',
   'select member_id, kind, project_id, expires_at from member_links where hash = $1 and expires_at > $2'
 )
+const known = statement(
+  'member_links.known',
+  'select hash from member_links where hash = any($1::bytea[]) and expires_at > $2'
+)
 const redeem = statement(
   'member_links.redeem',
   `delete from member_links where hash = $1 and expires_at > $2
@@ -49,6 +53,9 @@ export async function makeLink(db: Db, memberId: string, kind: LinkKind, scope: 
   await db.run(insert, [hashOf(text), memberId, kind, scope, expiresAt])
   return { text, expiresAt }
 }
+
+/** Those of these hashes whose links can still be used. */
+export const findLinks = (db: Db, hashes: Buffer[]) => db.query<{ hash: Buffer }>(known, [hashes, new Date()])
 
 export const findLink = (db: Db, text: string) => db.one<Link>(find, [hashOf(text), new Date()])
 

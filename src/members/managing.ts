@@ -181,6 +181,8 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
       await removeLinksOfProject(tx, projectId)
       const ids = await memberships.removeOfProjectBatch(tx, projectId, 100)
       if (ids.length === 0) return 0
+      // An invitation at the same time holds the row of its member until its membership is written.
+      for (const id of ids.toSorted()) await store.lockMember(tx, id)
       const retired = await store.retireMembers(tx, ids, new Date())
       for (const memberId of retired) await endSessionsOf(tx, { memberId })
       if (retired.length > 0) await onRetired(tx, retired)

@@ -7,6 +7,7 @@ import { createAccepting } from './accepting.ts'
 import { createBrowsers } from './browser.ts'
 import { type Cost, createHashing } from './hashing.ts'
 import { sweepMembersJob } from './jobs.ts'
+import { findLinks } from './link-store.ts'
 import { createManaging } from './managing.ts'
 import { findRoles } from './membership-store.ts'
 import { createOwn } from './own.ts'
@@ -25,7 +26,7 @@ export type Members = ReturnType<typeof createMembers>
 
 export interface MembersNeeds {
   pool: Pool
-  credentials: Pick<Credentials, 'session' | 'forget' | 'project'>
+  credentials: Pick<Credentials, 'session' | 'link' | 'forget' | 'project'>
   log: Log
   /** The master key. */
   key: Buffer
@@ -78,6 +79,7 @@ type Tail<List extends unknown[]> = List extends [unknown, ...infer Rest] ? Rest
 /** What admission must know about members. */
 export const peopleOf = (db: Db): People => ({
   members: (ids) => principalsOf(db, ids),
+  links: (hashes) => findLinks(db, hashes),
   seen: (ids, at) => store.markSeen(db, ids, at)
 })
 

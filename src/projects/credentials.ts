@@ -58,6 +58,8 @@ export interface KnownSession {
 export interface People {
   /** The members that have a role somewhere. */
   members(ids: string[]): Promise<Map<string, Principal>>
+  /** The links of these hashes that can still be used. */
+  links(hashes: Buffer[]): Promise<{ hash: Buffer }[]>
   /** Records when members were seen last. */
   seen(ids: string[], at: Date): Promise<unknown>
 }
@@ -85,8 +87,9 @@ export function createCredentials({ pool, listener, toProject, people, log, metr
   const tokens = createLookups((hashes) => byHash(hashes, (wanted) => store.findTokens(pool, wanted)), strangers)
   const sessions = createLookups(findKnownSessions, strangers)
   const codes = createLookups((hashes) => byHash(hashes, (wanted) => findCodes(pool, wanted)), strangers)
+  const links = createLookups((hashes) => byHash(hashes, people.links), strangers)
   const projects = createLookups((ids) => findProjects(ids as ProjectId[]), strangers)
-  const kinds = { key: keys, token: tokens, session: sessions, code: codes, project: projects }
+  const kinds = { key: keys, token: tokens, session: sessions, code: codes, link: links, project: projects }
   const used = {
     keys: new Set<string>(),
     tokens: new Set<string>(),
@@ -177,6 +180,11 @@ export function createCredentials({ pool, listener, toProject, people, log, metr
     async code(text: string, from?: From): Promise<string | undefined> {
       return isPossible(text, 'code') ? (await codes.get(hashTextOf(text), from))?.token_id : undefined
     },
+    /** Whether the text is that of an invitation or a reset link which can be used. */
+    async link(text: string, from?: From): Promise<boolean> {
+      const possible = isPossible(text, 'invitation') || isPossible(text, 'reset')
+      return possible && (await links.get(hashTextOf(text), from)) !== undefined
+    },
     /** `tx`: for callers inside a transaction, which must not wait for a second connection. */
     async project(id: ProjectId, tx?: Db): Promise<Project | undefined> {
       if (!tx) return projects.get(id)
@@ -221,7 +229,7 @@ function noted<Found extends { id: string }>(used: Set<string>, found: Soon<Foun
 function countLookups(metrics: Pick<Metrics, 'counter'>, kinds: Record<string, { counts: LookupCounts }>): void {
   metrics.counter(
     'tidings_credential_lookups_total',
-    'Keys, tokens, sessions, sign-in codes and projects looked up in the database, by what was found.',
+    'Keys, tokens, sessions, sign-in codes, links and projects looked up in the database, by what was found.',
     () =>
       Object.entries(kinds).flatMap(
         ([

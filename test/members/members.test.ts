@@ -82,6 +82,17 @@ describe('a member', () => {
     const [entry] = (await service.manage('GET', `/projects/${shop.id}/audit?limit=1`)).json.items
     assert.deepEqual([entry.actor, entry.action], [`member ${member.id}`, 'project.resume'])
     assert.equal((await service.manage('DELETE', `/members/${member.id}`)).status, 200)
+    const log = (await service.manage('GET', `/projects/${shop.id}/audit?limit=5`)).json.items
+    assert.deepEqual(
+      log.map((line: Json) => `${line.actor_name} ${line.phrase} ${line.target_name}`),
+      [
+        `bootstrap removed the member ${member.email}`,
+        `Barbara resumed the project ${shop.id}`,
+        `Barbara paused the project ${shop.id}`,
+        `Barbara accepted the invitation for ${member.email}`,
+        `bootstrap invited ${member.email}`
+      ]
+    )
     const rows = await service.sql('select name, password, removed_at from members where id = $1', [member.id])
     assert.deepEqual([rows[0]!.name, rows[0]!.password], ['Barbara', null])
     assert.ok(rows[0]!.removed_at)

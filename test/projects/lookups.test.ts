@@ -31,7 +31,7 @@ async function credentialsWithKey(t: TestContext) {
   const { pool, count } = counted(await testPool(t))
   const listener = { on: () => {} }
   const metrics = createMetrics()
-  const people = { members: async () => new Map(), seen: async () => 0 }
+  const people = { members: async () => new Map(), links: async () => [], seen: async () => 0 }
   const credentials = createCredentials({
     pool,
     listener,

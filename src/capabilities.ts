@@ -5,6 +5,7 @@ import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { createEvents, type EventSubscriber, moveHistory } from './events/events.ts'
 import { createGateways, type Sender } from './gateways/gateways.ts'
 import { createJourneys, moveJourneys } from './journeys/journeys.ts'
+import { createPhoneReports } from './manage/phone-reports.ts'
 import { createMcp } from './mcp/mcp.ts'
 import { createMembers, type MembersNeeds, peopleOf } from './members/members.ts'
 import { createMessages, createPauses, moveMessages, type OnSettled } from './messages/messages.ts'
@@ -99,7 +100,14 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     onOptedOut: (tx, projectId, userId) => webhooks.onOptedOut(tx, projectId, userId),
     beforeRemoval: (tx, projectId, userIds) => beforeRemoval(tx, projectId, userIds)
   })
-  const simulators = createSimulators({ pool, listener, log, key, devicesOf: devices.ofTokens })
+  const simulators = createSimulators({
+    pool,
+    listener,
+    log,
+    key,
+    devicesOf: devices.ofTokens,
+    onReports: (projectId, reports) => phoneReports(projectId, reports)
+  })
   opened.push(simulators.close)
   // Contract B.9: on the machine of a developer, simulated projects may call receivers on it. A public address or a
   // proxy means that other people use the service too, and they must not reach this machine.
@@ -166,6 +174,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     onPushReports: messages.recordReports,
     subscribers: () => [journeys.subscriber, stats.subscriber, ...(overrides.eventSubscribers ?? [])]
   })
+  const phoneReports = createPhoneReports({ devices, events, log })
   const preferences = createPreferences({
     pool,
     devices,

@@ -157,7 +157,7 @@ export function mountSurfaces(
   eventManagementRoutes(manage, { users, pool })
   gatewayRoutes(manage, gateways.credentials, names)
   messageManagementRoutes(manage, pool)
-  simulatorRoutes(manage, { simulators, devices, pool })
+  simulatorRoutes(manage, { simulators, devices, events, pool })
   topicRoutes(manage, capabilities.preferences)
   segmentRoutes(manage, capabilities.segments)
   campaignManagementRoutes(manage, { campaigns, pool, namesOf: names })

@@ -12,6 +12,7 @@ import type * as events from './events/schemas.ts'
 import type * as gateways from './gateways/credentials/schemas.ts'
 import type * as journeys from './journeys/schemas.ts'
 import type * as people from './manage/member-schemas.ts'
+import type * as phones from './manage/phone-schemas.ts'
 import type * as manage from './manage/schemas.ts'
 import type * as simulator from './manage/simulator-schemas.ts'
 import type * as messages from './messages/schemas.ts'
@@ -115,6 +116,8 @@ export type SavedCampaign = Static<typeof campaigns.SavedAnswer>
 export type CampaignVersion = Static<typeof campaigns.Version>
 export type CampaignTotals = Static<typeof campaigns.Counts>
 
+/** A simulated phone: its device, and what a person sees of it. */
+export type Phone = Device & { phone: Static<typeof phones.PhoneState> }
 export type InboxItem = Static<typeof simulator.InboxAnswer>
 export type Faults = Static<typeof simulator.FaultsAnswer>
 

@@ -8,13 +8,15 @@ import { checkIdentity } from '../projects/projects.ts'
 import { checkProjectUserId, identity, type Properties, tooLarge } from '../users/users.ts'
 import { checkDeviceId, type DeviceInput, withoutPlatform } from './fields.ts'
 import type { Platform, SentDevice } from './schemas.ts'
+import { type DeviceSearch, searchDevices } from './search-store.ts'
 import * as store from './store.ts'
-import { type ActivityToken, devicesOfTokens, registerActivityToken, setTokens } from './token-store.ts'
+import { type ActivityToken, devicesOfTokens, registerActivityToken, setTokens, tokensOfDevice } from './token-store.ts'
 
 export { checkDeviceId, readDevice } from './fields.ts'
 export * as reach from './reach-store.ts'
 export { managedDevice } from './responses.ts'
 export { ManagedDevice, type SentDevice } from './schemas.ts'
+export type { DeviceSearch } from './search-store.ts'
 export { type DeviceRow, lockDevicesOf } from './store.ts'
 export type Devices = ReturnType<typeof createDevices>
 
@@ -238,6 +240,13 @@ export function createDevices({
     /** The devices of a user, the newest first. */
     ofUser: (projectId: ProjectId, userId: string, limit: number): Promise<store.DeviceRow[]> =>
       store.listDevices(pool, projectId, { userId, after: undefined, limit }),
+
+    /** Devices that a search finds, among the newest ten thousand. */
+    search: (projectId: ProjectId, wanted: DeviceSearch): Promise<store.DeviceRow[]> =>
+      searchDevices(pool, projectId, wanted),
+
+    /** All tokens of a device, each as `<APNS|FCM|WEBPUSH>:<token, or endpoint of a subscription>`. */
+    tokensOf: (projectId: ProjectId, deviceId: string): Promise<string[]> => tokensOfDevice(pool, projectId, deviceId),
 
     /** Devices by `<APNS|FCM|WEBPUSH>:<token, or endpoint of a subscription>`; unknown tokens are left out. */
     ofTokens: (projectId: ProjectId, names: string[]): Promise<Map<string, string>> =>

@@ -24,7 +24,7 @@ export interface DeviceRow {
 
 export type WrittenDevice = Pick<DeviceRow, 'id' | 'user_id' | 'platform' | 'push_permission' | 'facts'>
 
-const columns = `d.id, d.user_id, d.platform, d.push_permission, d.facts, d.created_at, d.updated_at, d.last_seen_at,
+export const deviceColumns = `d.id, d.user_id, d.platform, d.push_permission, d.facts, d.created_at, d.updated_at, d.last_seen_at,
           t.token, t.type, t.environment, t.app_identifier, t.registered_at,
           t.dead_since, t.dead_reason`
 const source = 'from devices d left join push_tokens t on t.project_id = $1 and t.device_id = d.id'
@@ -48,7 +48,10 @@ const upsert = statement(
           updated_at = excluded.updated_at, last_seen_at = excluded.last_seen_at
    returning id, user_id`
 )
-const find = statement('devices.find', `select ${columns} ${source} where d.project_id = $1 and d.id = any($2::text[])`)
+const find = statement(
+  'devices.find',
+  `select ${deviceColumns} ${source} where d.project_id = $1 and d.id = any($2::text[])`
+)
 // Stronger than an upsert's lock: it also blocks events that are being written for the device's present user.
 const lockOne = statement(
   'devices.lock_to_move',
@@ -75,13 +78,13 @@ const seen = statement(
 )
 const newest = statement(
   'devices.newest',
-  `select ${columns} ${source}
+  `select ${deviceColumns} ${source}
     where d.project_id = $1 and ($2::timestamptz is null or (d.created_at, d.id) < ($2, $3::text))
     order by d.created_at desc, d.id desc limit $4`
 )
 const newestOfUser = statement(
   'devices.newest_of_user',
-  `select ${columns} ${source}
+  `select ${deviceColumns} ${source}
     where d.project_id = $1 and d.user_id = $5 and ($2::timestamptz is null or (d.created_at, d.id) < ($2, $3::text))
     order by d.created_at desc, d.id desc limit $4`
 )

@@ -45,6 +45,13 @@ const trimActivities = statement(
       select attributes_type, activity_id from live_activity_tokens
        where project_id = $1 and device_id = $2 order by registered_at desc offset ${keptPerDevice})`
 )
+const ofDevice = statement(
+  'push_tokens.of_device',
+  `select type || ':' || case type when 'WEBPUSH' then token::json ->> 'endpoint' else token end as name
+     from push_tokens where project_id = $1 and device_id = $2
+   union all
+   select 'APNS:' || token from live_activity_tokens where project_id = $1 and device_id = $2`
+)
 const byHash = statement(
   'push_tokens.devices',
   `select encode(hash, 'hex') as hash, device_id from push_tokens
@@ -71,6 +78,10 @@ export async function devicesOfTokens(db: Db, projectId: ProjectId, names: strin
   await look(new Map(left.map((name) => [md5(name.slice('APNS:'.length)), name])), byActivity)
   return found
 }
+
+/** All tokens of a device, each as `<type>:<token, or endpoint>`; those of its Live Activities too. */
+export const tokensOfDevice = async (db: Db, projectId: ProjectId, deviceId: string): Promise<string[]> =>
+  (await db.query<{ name: string }>(ofDevice, [projectId, deviceId])).map(({ name }) => name)
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex')
 

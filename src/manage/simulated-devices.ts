@@ -77,6 +77,24 @@ export async function addSimulatedDevice(
   return devices.get(projectId, id)
 }
 
+/** The app on a simulated phone registers its device again, as apps do when something has changed. */
+export async function registerAgain(
+  { devices, simulators }: { devices: Devices; simulators: Pick<Simulators, 'subscribe'> },
+  projectId: ProjectId,
+  { id, platform }: { id: string; platform: 'IOS' | 'ANDROID' | 'WEB' },
+  { permission, freshToken }: { permission: boolean; freshToken: boolean }
+): Promise<void> {
+  const token = freshToken ? await tokenOf(simulators, projectId, { platform }) : {}
+  const sent: SentDevice = { id, platform, is_push_permission_granted: permission, ...token }
+  await devices.put(projectId, [readDevice(sent, 'device', undefined)])
+  if (freshToken && platform === 'IOS')
+    await devices.setActivityToken(projectId, id, {
+      attributesType: usualAttributesType,
+      activityId: '',
+      token: apnsToken(undefined)
+    })
+}
+
 async function tokenOf(
   simulators: Pick<Simulators, 'subscribe'>,
   projectId: ProjectId,

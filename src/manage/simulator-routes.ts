@@ -1,15 +1,17 @@
 import { Readable } from 'node:stream'
 import { Type } from '@sinclair/typebox'
 import { type Devices, ManagedDevice, managedDevice } from '../devices/devices.ts'
+import type { Events } from '../events/events.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { decodeCursor, defaultLimit, encodeCursor, page, pageOf, pageQuery } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
-import type { ProjectId } from '../platform/ids.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
-import type { InboxItem, Simulators } from '../simulator/simulator.ts'
+import type { Following, PhonesChanged, Simulators } from '../simulator/simulator.ts'
 import { identity } from '../users/users.ts'
+import { phoneRoutes } from './phone-routes.ts'
 import { addSimulatedDevice, SimulatedDevice } from './simulated-devices.ts'
+import { simulatedProject } from './simulated-project.ts'
 import { FaultsAnswer, FaultsBody, InboxAnswer } from './simulator-schemas.ts'
 
 type Manage = Routes<ManageCaller, ManageAccess>
@@ -20,11 +22,13 @@ const refusals = ['project_is_live'] as const
 /** The simulated gateways of a project: inbox, faults and simulated devices. */
 export function simulatorRoutes(
   manage: Manage,
-  { simulators, devices, pool }: { simulators: Simulators; devices: Devices; pool: Pool }
+  around: { simulators: Simulators; devices: Devices; events: Events; pool: Pool }
 ): void {
+  const { simulators, devices, pool } = around
   inboxRoutes(manage, simulators)
   faultRoutes(manage, simulators)
   deviceRoute(manage, simulators, devices, pool)
+  phoneRoutes(manage, around)
 }
 
 function inboxRoutes(manage: Manage, simulators: Simulators): void {
@@ -36,16 +40,25 @@ function inboxRoutes(manage: Manage, simulators: Simulators): void {
       access: 'viewer',
       query: Type.Object({
         ...pageQuery,
-        device_id: Type.Optional(Type.String({ maxLength: 512, description: 'Only pushes to this device.' }))
+        device_id: Type.Optional(Type.String({ maxLength: 512, description: 'Only pushes to this device.' })),
+        message_id: Type.Optional(
+          Type.String({ maxLength: 512, description: 'Only pushes of this message. A stream takes no such filter.' })
+        ),
+        phones: Type.Optional(
+          Type.Boolean({ description: 'true: a stream also has an event `phones` when phones have changed.' })
+        )
       }),
       answer: pageOf(InboxAnswer),
       refusals,
       unlimited: true
     },
-    async ({ caller, query: { limit = defaultLimit, cursor, device_id = null }, request, reply }) => {
+    async ({ caller, query: { limit = defaultLimit, cursor, phones, ...query }, request, reply }) => {
+      const { device_id = null, message_id = null } = query
       const projectId = simulatedProject(caller)
       if (!/\btext\/event-stream\b/.test(request.headers.accept ?? '')) {
-        const rows = await inbox.list(projectId, cursor === undefined ? null : numberIn(cursor), device_id, limit + 1)
+        const before = cursor === undefined ? null : numberIn(cursor)
+        const wanted = { before, deviceId: device_id, messageId: message_id, limit: limit + 1 }
+        const rows = await inbox.list(projectId, wanted)
         return page(
           rows,
           limit,
@@ -61,7 +74,8 @@ function inboxRoutes(manage: Manage, simulators: Simulators): void {
         projectId,
         after,
         device_id,
-        AbortSignal.any([disconnected.signal, simulators.ending])
+        AbortSignal.any([disconnected.signal, simulators.ending]),
+        phones
       )
       // Awaited before the headers, so that a failure at the start still becomes an error response.
       await followed.next()
@@ -70,11 +84,23 @@ function inboxRoutes(manage: Manage, simulators: Simulators): void {
     }
   )
 
+  manage.get(
+    `${path}/inbox/:item_id`,
+    {
+      summary: 'Read one push at a simulated gateway: the request, the response and its time',
+      access: 'viewer',
+      answer: InboxAnswer,
+      refusals: [...refusals, 'not_found']
+    },
+    ({ caller, params }) => simulators.phones.look(simulatedProject(caller), params.item_id!)
+  )
+
   manage.delete(
     `${path}/inbox`,
     { summary: 'Empty the inbox', access: 'editor', answer: Type.Object({}), refusals },
     async ({ caller }) => {
       await inbox.clear(simulatedProject(caller))
+      await simulators.phones.clear(simulatedProject(caller))
       return {}
     }
   )
@@ -129,6 +155,7 @@ function deviceRoute(manage: Manage, simulators: Simulators, devices: Devices, p
         fault: body.fault,
         attributesTypes: body.attributes_types
       })
+      await simulators.phones.install(projectId, device.id)
       // A device that already exists keeps its user, unless another one is given.
       const names = await identity.namesOf(pool, projectId, [device.user_id])
       return managedDevice(device, names.get(device.user_id) ?? null)
@@ -136,18 +163,13 @@ function deviceRoute(manage: Manage, simulators: Simulators, devices: Devices, p
   )
 }
 
-function simulatedProject({ project }: ManageCaller): ProjectId {
-  if (project!.mode === 'simulator') return project!.id
-  throw new Refusal(
-    'project_is_live',
-    `The project ${project!.id} is live: it uses the real gateways. This needs a project of mode simulator.`
-  )
-}
-
-async function* events(followed: AsyncGenerator<{ number: string; item: InboxItem } | null>): AsyncGenerator<string> {
+async function* events(followed: AsyncGenerator<Following | PhonesChanged | null>): AsyncGenerator<string> {
   yield ': follows\n\n'
-  for await (const each of followed)
-    yield each === null ? ': alive\n\n' : `id: ${each.number}\ndata: ${JSON.stringify(each.item)}\n\n`
+  for await (const each of followed) {
+    if (each === null) yield ': alive\n\n'
+    else if ('phones' in each) yield `event: phones\ndata: ${JSON.stringify(each)}\n\n`
+    else yield `id: ${each.number}\ndata: ${JSON.stringify(each.item)}\n\n`
+  }
 }
 
 const isNumber = (text: string) => /^\d{1,18}$/.test(text)

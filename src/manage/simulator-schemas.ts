@@ -23,6 +23,16 @@ export const InboxAnswer = Type.Object({
   image_url: Text('The picture.'),
   landing_url: Text('What a tap opens.'),
   actions: Type.Optional(Type.Array(Type.String(), { description: 'The titles of its buttons; absent: none.' })),
+  buttons: Type.Optional(
+    Type.Array(
+      Type.Object({
+        id: Type.String({ description: 'What the app reports when it is pressed.' }),
+        title: Type.String(),
+        landing_url: Text('What it opens.')
+      }),
+      { description: 'Its buttons; absent: none.' }
+    )
+  ),
   silent: Type.Optional(Type.Boolean({ description: 'true: nothing is shown, the app is woken.' })),
   request: Type.Object(
     {
@@ -38,7 +48,14 @@ export const InboxAnswer = Type.Object({
       status: Type.Integer({ description: 'The HTTP status; 0 if there was no response.' }),
       reason: Text('The reason that the gateway names.'),
       detail: Text('An explanation for developers, which real gateways do not send.'),
-      gateway_message_id: Text('The id that the gateway gave it.')
+      gateway_message_id: Text('The id that the gateway gave it.'),
+      took_ms: Type.Optional(
+        Type.Unsafe<number | null>({
+          type: ['number', 'null'],
+          description: 'Milliseconds from the request to the response; null: there was none.'
+        })
+      ),
+      body: Type.Optional(Type.String({ description: 'The first 1,000 characters of its body.' }))
     },
     { description: 'The response of the gateway.' }
   )

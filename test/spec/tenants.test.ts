@@ -154,6 +154,7 @@ const mineAnyway = new Set([
   'DELETE /manage/v1/projects/{project_id}/simulator/faults',
   'GET /manage/v1/projects/{project_id}/simulator/faults',
   'POST /manage/v1/projects/{project_id}/simulator/devices',
+  'DELETE /manage/v1/projects/{project_id}/simulator/devices/{device_id}',
   'POST /manage/v1/projects/{project_id}/campaigns',
   'PUT /manage/v1/projects/{project_id}/campaigns/{campaign_id}',
   'PUT /manage/v1/projects/{project_id}/topics/{topic}',

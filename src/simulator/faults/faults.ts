@@ -76,8 +76,10 @@ export interface Faults {
   /** Changes the faults that are named; the others stay. */
   set(gateway: GatewayName | 'all', change: Partial<GatewayFaults>): void
   reset(): void
-  /** The fault that a token names. */
-  ofToken(token: string | null): Fault | undefined
+  /** The fault that a token names, or that of an app which was uninstalled. */
+  ofToken(token: string | null, gateway?: GatewayName): Fault | undefined
+  /** Sets since when tokens of uninstalled apps are refused. Returns undefined for all others. */
+  setGone(since: (gateway: GatewayName, token: string) => Date | undefined): void
   /** Whether new connections of this gateway need a tap (`tap.ts`), for a fault of the gateway or of a token. */
   needsTap(gateway: GatewayName): boolean
   wantTap(gateway: GatewayName): void
@@ -114,6 +116,7 @@ export function createFaults(seed = 1): Faults {
   const listeners: (() => void)[] = []
   const tapped = new Set<GatewayName>()
   const quotas = new Map<GatewayName, { left: number; atMs: number }>()
+  let goneSince = (_gateway: GatewayName, _token: string): Date | undefined => undefined
   let state = seed
 
   function set(gateway: GatewayName | 'all', change: Partial<GatewayFaults>) {
@@ -136,7 +139,12 @@ export function createFaults(seed = 1): Faults {
       tapped.clear()
       set('all', noFaults)
     },
-    ofToken(token) {
+    setGone(since) {
+      goneSince = since
+    },
+    ofToken(token, gateway) {
+      const gone = gateway && token !== null ? goneSince(gateway, token) : undefined
+      if (gone) return { status: 410, argument: String(gone.getTime()) }
       const { word, argument } = (token && parseToken(token)) || {}
       if (!token || word === undefined) return undefined
       const given = argument === undefined ? {} : { argument }

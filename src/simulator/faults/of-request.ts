@@ -17,7 +17,7 @@ export function faultOf(gateway: GatewayName, faults: Faults, incoming: Incoming
   connection.lastTaken = Math.max(connection.lastTaken, incoming.streamId ?? 0)
 
   const nth = (count: number) => count > 0 && connection.requests >= count
-  let fault: Fault = faults.ofToken(token) ?? {}
+  let fault: Fault = faults.ofToken(token, gateway) ?? {}
   if (isPush && !faults.withinQuota(gateway)) fault = { status: 429 }
   if (isPush && whole.errorRate > 0 && faults.random() < whole.errorRate)
     fault = { ...fault, status: whole.errorStatus }

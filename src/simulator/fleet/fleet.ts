@@ -9,11 +9,15 @@ import { open, seal } from '../../platform/secrets/secrets.ts'
 import { type Credentials, createCredentials } from '../credentials.ts'
 import { createFaults, type Faults, noFaults } from '../faults/faults.ts'
 import { changeFaults, showFaults } from '../faults/settings.ts'
+import type { Reports } from '../phones/arrivals.ts'
+import { createPhones, hashOf } from '../phones/phones.ts'
+import { deadTokens } from '../phones/store.ts'
 import type { Simulator } from '../server/start.ts'
+import { nameOf } from '../server/token-names.ts'
 import { type Subscription, simulatedHost } from '../webpush/crypto.ts'
 import { createWebPush, type SubscriptionRequest } from '../webpush/webpush.ts'
 import { storedChannels } from './channels.ts'
-import { createInbox, type DevicesOf } from './inbox.ts'
+import { createInbox, type DevicesOf, inboxChannel } from './inbox.ts'
 import * as store from './store.ts'
 
 interface ApnsHosts {
@@ -52,6 +56,8 @@ interface Entry {
   usedAtMs: number
   /** The faults that were last applied, as JSON. */
   faults: string
+  /** The change of phones after which dead tokens were last read. */
+  phones: string
 }
 
 export interface SimulatorsOptions {
@@ -61,6 +67,8 @@ export interface SimulatorsOptions {
   /** Seals the credentials. */
   key: Buffer
   devicesOf: DevicesOf
+  /** Receives what the apps on simulated phones report, as real apps do. */
+  onReports?: (projectId: ProjectId, reports: Reports) => void
   /** How many simulators run in this process; a further one stops the one that was idle longest. */
   most?: number
 }
@@ -85,15 +93,27 @@ sealedColumn({
 })
 
 /** The simulated gateways of all projects of mode simulator. One starts in this process when its project first sends. */
-export function createSimulators({ pool, listener, log, key, devicesOf, most = 100 }: SimulatorsOptions) {
-  const inbox = createInbox({ pool, listener, log, devicesOf })
+export function createSimulators(options: SimulatorsOptions) {
+  const { pool, listener, log, key, devicesOf, onReports: report = () => {}, most = 100 } = options
+  const inbox = createInbox({ pool, listener, log, devicesOf, report })
   const rows = new Rows(pool, key)
   const fleet = new Fleet({ pool, log, rows, inbox, most })
+  const phones = createPhones({
+    pool,
+    channel: inboxChannel,
+    prepare: async (projectId) => {
+      await rows.get(projectId)
+      await inbox.flushed(projectId)
+    },
+    report,
+    onDead: (projectId) => fleet.spread(projectId)
+  })
   const streams = new AbortController()
   listener.on(channel, (projectId) => fleet.refreshAll(projectId as ProjectId | undefined))
 
   return {
     inbox,
+    phones,
     /** Aborted when streams must end. */
     ending: streams.signal,
     /** Ask before every push: the addresses change when an idle simulator starts again. Cheap once it runs. */
@@ -135,7 +155,7 @@ class Rows {
     this.#key = key
   }
 
-  async get(projectId: ProjectId): Promise<{ credentials: Credentials; faults: object }> {
+  async get(projectId: ProjectId): Promise<{ credentials: Credentials; faults: object; phones: string }> {
     let row = await store.findSimulator(this.#pool, projectId)
     if (!row) {
       const fresh = seal(this.#key, context(projectId), JSON.stringify(await createCredentials()))
@@ -143,7 +163,8 @@ class Rows {
       row = await store.findSimulator(this.#pool, projectId)
     }
     if (!row) throw new Refusal('not_found', `Project "${projectId}" does not exist.`)
-    return { credentials: JSON.parse(open(this.#key, context(projectId), row.credentials)), faults: row.faults }
+    const credentials: Credentials = JSON.parse(open(this.#key, context(projectId), row.credentials))
+    return { credentials, faults: row.faults, phones: row.phones_number }
   }
 }
 
@@ -193,7 +214,7 @@ class Fleet {
       const [idlest] = [...this.#entries].sort(([, one], [, two]) => one.usedAtMs - two.usedAtMs)[0]!
       void this.#drop(idlest)
     }
-    const entry = { usedAtMs: Date.now(), faults: '' } as Entry
+    const entry = { usedAtMs: Date.now(), faults: '', phones: '' } as Entry
     entry.running = this.#start(projectId, entry)
     entry.running.catch(() => {
       if (this.#entries.get(projectId) === entry) this.#entries.delete(projectId)
@@ -204,7 +225,7 @@ class Fleet {
 
   async #start(projectId: ProjectId, entry: Entry): Promise<Running> {
     const { rows, inbox } = this.#options
-    const { credentials, faults } = await rows.get(projectId)
+    const { credentials, faults, phones } = await rows.get(projectId)
     // Loaded when a project needs it, so that the start of the service does not wait for certificates.
     const { startSimulator } = await import('../server/start.ts')
     const simulator = await startSimulator({
@@ -214,6 +235,7 @@ class Fleet {
     })
     applyStored(simulator.faults, faults)
     entry.faults = JSON.stringify(faults)
+    await this.#refuseDead(projectId, entry, simulator, phones)
     const writer = inbox.writer(projectId)
     simulator.ledger.subscribe((item) => {
       entry.usedAtMs = Date.now()
@@ -246,13 +268,29 @@ class Fleet {
     const running = await entry?.running.catch(() => undefined)
     if (!entry || !running) return
     try {
-      const faults = (await store.findSimulator(this.#options.pool, projectId))?.faults
+      const row = await store.findSimulator(this.#options.pool, projectId)
+      if (row && row.phones_number !== entry.phones)
+        await this.#refuseDead(projectId, entry, running.simulator, row.phones_number)
+      const faults = row?.faults
       if (!faults || JSON.stringify(faults) === entry.faults) return
       entry.faults = JSON.stringify(faults)
       applyStored(running.simulator.faults, faults)
     } catch (error) {
       this.#options.log.debug({ error: (error as Error).message }, 'the faults of a simulator were not read')
     }
+  }
+
+  /** Lets the gateways refuse tokens of uninstalled apps. */
+  async #refuseDead(projectId: ProjectId, entry: Entry, { faults }: Simulator, phones: string): Promise<void> {
+    const dead = new Map((await deadTokens(this.#options.pool, projectId)).map(({ hash, since }) => [hash, since]))
+    entry.phones = phones
+    faults.setGone((gateway, token) => (dead.size > 0 ? dead.get(hashOf(nameOf(gateway, token))) : undefined))
+  }
+
+  /** Applies stored changes on this node now, and on the others soon. */
+  async spread(projectId: ProjectId): Promise<void> {
+    await this.#options.pool.run(notify, [channel, projectId])
+    await this.#refresh(projectId)
   }
 
   /** Reads, changes and stores faults in one transaction, and notifies all nodes. */

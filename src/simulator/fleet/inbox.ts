@@ -5,15 +5,12 @@ import { Unavailable } from '../../platform/errors.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { type Bell, createBell } from '../../platform/jobs/bell.ts'
 import type { Log } from '../../platform/log.ts'
+import { type Arrival, arrive, noReports, type Reports } from '../phones/arrivals.ts'
+import { phoneChanges } from '../phones/store.ts'
 import type { LedgerItem } from '../server/ledger.ts'
-import { simulatedHost } from '../webpush/crypto.ts'
+import { nameOf } from '../server/token-names.ts'
+import { type InboxItem, textOf } from './inbox-item.ts'
 import * as store from './store.ts'
-
-/** A request without its token, since the token allows sending. */
-export interface InboxItem extends Omit<LedgerItem, 'token'> {
-  /** The simulated activities that a broadcast reached; absent for pushes to one device. */
-  activities?: number
-}
 
 /** Devices by `<APNS|FCM|WEBPUSH>:<token, or endpoint>`; a token of a Live Activity is found under APNS too. */
 export type DevicesOf = (projectId: ProjectId, tokens: string[]) => Promise<Map<string, string>>
@@ -23,7 +20,12 @@ export interface Following {
   item: InboxItem
 }
 
-const channel = 'tidings_simulator_inbox'
+/** Something about the phones has changed: who shows them reads them again. */
+export interface PhonesChanged {
+  phones: string
+}
+
+export const inboxChannel = 'tidings_simulator_inbox'
 const kept = 1_000
 /** Requests of this time are written together. */
 const batchMs = 200
@@ -32,38 +34,46 @@ const pollMs = 1_000
 const heartbeatMs = 15_000
 const batchSize = 200
 const mostFollowers = 200
-const types = { apns: 'APNS', fcm: 'FCM', webpush: 'WEBPUSH' } as const
 
 /** The pushes at the simulators of a project, in all processes. */
 export function createInbox({
   pool,
   listener,
   log,
-  devicesOf
+  devicesOf,
+  report
 }: {
   pool: Pool
   listener: Listener
   log: Log
   devicesOf: DevicesOf
+  /** What the apps on the phones report about the pushes that arrived. */
+  report: (projectId: ProjectId, reports: Reports) => void
 }) {
   /** The writers of this process. */
   const writers = new Map<ProjectId, Set<() => Promise<void>>>()
   const followers = new Set<{ projectId: ProjectId; bell: Bell }>()
-  listener.on(channel, (projectId) => {
+  listener.on(inboxChannel, (projectId) => {
     for (const each of followers) if (projectId === undefined || each.projectId === projectId) each.bell.ring()
   })
 
   async function write(projectId: ProjectId, items: LedgerItem[]): Promise<void> {
-    const tokens = new Set(items.flatMap((item) => nameOf(item) ?? []))
+    const tokens = new Set(items.flatMap((item) => nameIn(item) ?? []))
     const devices = tokens.size > 0 ? await devicesOf(projectId, [...tokens]) : new Map<string, string>()
-    await pool.transaction(async (tx) => {
+    const reports = await pool.transaction(async (tx) => {
+      const all = noReports()
       // An activity that was started in the same batch counts for the broadcasts after it.
       for (const part of beforeBroadcasts(items)) {
         const rows = await Promise.all(part.map((item) => rowOf(tx, projectId, item, devices)))
-        await store.appendItems(tx, projectId, rows, kept)
+        const last = await store.appendItems(tx, projectId, rows, kept)
+        const { started, shown } = await arrive(tx, projectId, arrivalsOf(part, rows, last))
+        all.started.push(...started)
+        all.shown.push(...shown)
       }
-      await tx.run(notify, [channel, projectId])
+      await tx.run(notify, [inboxChannel, projectId])
+      return all
     })
+    report(projectId, reports)
   }
 
   /** Writes the pushes of one simulator in batches. The inbox keeps a thousand, so older ones are dropped here too. */
@@ -117,14 +127,20 @@ export function createInbox({
     }
   }
 
+  /** Writes what this process has received so far. */
+  const flushed = async (projectId: ProjectId): Promise<void> => {
+    await Promise.all([...(writers.get(projectId) ?? [])].map((writeNow) => writeNow()))
+  }
+
   return {
     writer,
     /** Newest first, each with its number for the next page. Includes every push whose result a caller has received. */
-    async list(projectId: ProjectId, before: string | null, deviceId: string | null, limit: number) {
-      if (before === null) await Promise.all([...(writers.get(projectId) ?? [])].map((writeNow) => writeNow()))
-      const rows = await store.newestItems(pool, projectId, { before, deviceId, limit })
+    async list(projectId: ProjectId, wanted: store.Wanted) {
+      if (wanted.before === null) await flushed(projectId)
+      const rows = await store.newestItems(pool, projectId, wanted)
       return rows.map(asFollowing)
     },
+    flushed,
     /** Up to 200 items of a device after a number, oldest first, and the number for the next call. Without one: from now on. */
     async since(projectId: ProjectId, after: string | null, deviceId: string) {
       if (after === null) return { items: [], last: await store.lastNumber(pool, projectId) }
@@ -137,8 +153,9 @@ export function createInbox({
       projectId: ProjectId,
       after: string | null,
       deviceId: string | null,
-      signal: AbortSignal
-    ): AsyncGenerator<Following | null> {
+      signal: AbortSignal,
+      withPhones = false
+    ): AsyncGenerator<Following | PhonesChanged | null> {
       if (followers.size >= mostFollowers) throw new Unavailable('Too many callers follow an inbox on this node.')
       const follower = { projectId, bell: createBell() }
       const wake = () => follower.bell.ring()
@@ -147,12 +164,18 @@ export function createInbox({
       try {
         let number = after ?? (await store.lastNumber(pool, projectId))
         let lastAtMs = Date.now()
+        let phones = withPhones ? await phoneChanges(pool, projectId) : ''
         yield null
         while (!signal.aborted) {
           const rows = await store.itemsAfter(pool, projectId, number, deviceId, batchSize)
           for (const row of rows) {
             number = row.number
             yield asFollowing(row)
+          }
+          if (withPhones) {
+            const now = await phoneChanges(pool, projectId)
+            if (now !== phones) yield { phones: now }
+            phones = now
           }
           if (rows.length > 0) lastAtMs = Date.now()
           else if (Date.now() - lastAtMs >= heartbeatMs) {
@@ -184,7 +207,7 @@ const isAccepted = ({ answer }: LedgerItem) => answer.status >= 200 && answer.st
 const isBroadcast = (item: LedgerItem) => item.token === null && item.channel_id !== undefined && isAccepted(item)
 
 async function rowOf(tx: Db, projectId: ProjectId, item: LedgerItem, devices: Map<string, string>) {
-  const name = nameOf(item)
+  const name = nameIn(item)
   const deviceId = (name && devices.get(name)) || null
   const channel = item.channel_id !== undefined && isAccepted(item) ? item.channel_id : null
   const reached = isBroadcast(item) ? { activities: await store.countActivities(tx, projectId, channel!) } : {}
@@ -196,19 +219,16 @@ function endsActivities(item: LedgerItem): boolean {
   return isBroadcast(item) && aps?.event === 'end'
 }
 
+const nameIn = ({ gateway, token }: LedgerItem) => (token === null ? undefined : nameOf(gateway, token))
+
 const asFollowing = ({ number, item }: store.InboxRow): Following => ({ number, item: JSON.parse(item) })
 
-/** The token as devices store it: of a subscription, the ledger has the id and devices have the endpoint. */
-function nameOf({ gateway, token }: LedgerItem): string | undefined {
-  if (token === null) return undefined
-  return `${types[gateway]}:${gateway === 'webpush' ? `https://${simulatedHost}/push/${encodeURIComponent(token)}` : token}`
-}
-
-function textOf({ token: _, ...item }: LedgerItem & Pick<InboxItem, 'activities'>): string {
-  try {
-    return JSON.stringify(item)
-  } catch {
-    // Nested too deeply for JSON.stringify, which no gateway accepts either.
-    return JSON.stringify({ ...item, request: { ...item.request, payload: null } })
-  }
+/** The accepted pushes of a part, with the numbers that end with `last`. */
+function arrivalsOf(part: LedgerItem[], rows: Awaited<ReturnType<typeof rowOf>>[], last: bigint): Arrival[] {
+  const first = last - BigInt(part.length) + 1n
+  return part.flatMap((item, index) => {
+    const { deviceId, channel } = rows[index]!
+    const reaches = isAccepted(item) && (deviceId !== null || isBroadcast(item))
+    return reaches ? [{ number: String(first + BigInt(index)), deviceId, channel, item }] : []
+  })
 }

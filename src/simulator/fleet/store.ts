@@ -7,6 +7,8 @@ export interface SimulatorRow {
   credentials: string
   /** The faults by gateway, with the names of the API. */
   faults: Record<string, unknown>
+  /** Counts the changes of phones; pg returns a bigint as text. */
+  phones_number: string
 }
 
 const insert = statement(
@@ -15,18 +17,23 @@ const insert = statement(
    select p.project_id, $2, '{}', 0, $3 from projects p where p.project_id = $1 and p.deleted_at is null
    on conflict do nothing`
 )
-const find = statement('simulators.find', 'select credentials, faults from simulators where project_id = $1')
+const find = statement(
+  'simulators.find',
+  'select credentials, faults, phones_number from simulators where project_id = $1'
+)
 const lock = statement('simulators.lock', 'select faults from simulators where project_id = $1 for no key update')
 const setFaults = statement('simulators.set_faults', 'update simulators set faults = $2 where project_id = $1')
 // Updating last_number locks the row, so batches of several nodes do not interleave.
 const append = statement(
   'simulator_inbox.append',
   `with taken as (
-     update simulators set last_number = last_number + $4 where project_id = $1 returning project_id, last_number)
-   insert into simulator_inbox (project_id, number, device_id, item, channel)
-   select taken.project_id, taken.last_number - $4 + entry.place, entry.device_id, entry.item, entry.channel
-     from taken cross join unnest($2::text[], $3::text[], $5::text[])
-       with ordinality as entry(device_id, item, channel, place)`
+     update simulators set last_number = last_number + $4 where project_id = $1 returning project_id, last_number),
+   added as (
+     insert into simulator_inbox (project_id, number, device_id, item, channel)
+     select taken.project_id, taken.last_number - $4 + entry.place, entry.device_id, entry.item, entry.channel
+       from taken cross join unnest($2::text[], $3::text[], $5::text[])
+         with ordinality as entry(device_id, item, channel, place))
+   select last_number from taken`
 )
 // Runs after the statement above, which has locked the row of the simulator: its numbers are the last $2.
 const subscribe = statement(
@@ -51,8 +58,11 @@ const endAll = statement(
 )
 const trim = statement(
   'simulator_inbox.trim',
+  // Pushes that wait for a phone stay longer.
   `delete from simulator_inbox where project_id = $1
-      and number <= (select last_number - $2 from simulators where project_id = $1)`
+      and number <= (select last_number - $2 from simulators where project_id = $1)
+      and (phone is distinct from 'held'
+           or number <= (select last_number - 10 * $2 from simulators where project_id = $1))`
 )
 const clear = statement('simulator_inbox.clear', 'delete from simulator_inbox where project_id = $1')
 // Pushes to a device, and broadcasts to a channel that an activity on it had subscribed to.
@@ -65,6 +75,7 @@ const newest = statement(
   'simulator_inbox.newest',
   `select number, item from simulator_inbox
     where project_id = $1 and ($2::bigint is null or number < $2) and ${toDevice}
+      and ($5::text is null or strpos(item, $5) > 0)
     order by number desc limit $4`
 )
 const following = statement(
@@ -100,15 +111,17 @@ interface InboxEntry {
   text: string
 }
 
-export async function appendItems(db: Db, projectId: ProjectId, items: InboxEntry[], kept: number): Promise<void> {
+/** Returns the number of the last item. */
+export async function appendItems(db: Db, projectId: ProjectId, items: InboxEntry[], kept: number): Promise<bigint> {
   const devices = items.map(({ deviceId }) => deviceId)
   const texts = items.map(({ text }) => text)
   const channels = items.map(({ channel }) => channel)
-  await db.run(append, [projectId, devices, texts, items.length, channels])
+  const taken = await db.one<{ last_number: string }>(append, [projectId, devices, texts, items.length, channels])
   if (items.some(({ channel, deviceId }) => channel !== null && deviceId !== null))
     await db.run(subscribe, [projectId, items.length])
   for (const { channel, ends } of items) if (ends) await db.run(endAll, [projectId, channel])
   await db.run(trim, [projectId, kept])
+  return BigInt(taken?.last_number ?? 0)
 }
 
 /** The simulated activities that listen to a channel. */
@@ -117,11 +130,22 @@ export const countActivities = async (db: Db, projectId: ProjectId, channel: str
 
 export const clearItems = (db: Db, projectId: ProjectId) => db.run(clear, [projectId])
 
-export const newestItems = (
-  db: Db,
-  projectId: ProjectId,
-  { before, deviceId, limit }: { before: string | null; deviceId: string | null; limit: number }
-) => db.query<InboxRow>(newest, [projectId, before, deviceId, limit])
+export interface Wanted {
+  /** Only items with a lower number. */
+  before: string | null
+  deviceId: string | null
+  messageId: string | null
+  limit: number
+}
+
+export const newestItems = (db: Db, projectId: ProjectId, { before, deviceId, messageId, limit }: Wanted) =>
+  db.query<InboxRow>(newest, [
+    projectId,
+    before,
+    deviceId,
+    limit,
+    messageId === null ? null : `"message_id":${JSON.stringify(messageId)},`
+  ])
 
 export const itemsAfter = (db: Db, projectId: ProjectId, after: string, deviceId: string | null, limit: number) =>
   db.query<InboxRow>(following, [projectId, after, deviceId, limit])

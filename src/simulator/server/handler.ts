@@ -15,6 +15,9 @@ export interface Around {
 /** More than any gateway accepts, so that a body that is too large is still read to its end. */
 const longestBody = 64 * 1024
 
+/** The part of a response that the ledger keeps. */
+const longestShown = 1_000
+
 const isAccepted = (answer: Answer) => answer.status >= 200 && answer.status < 300
 
 /** Handles a request to any gateway: read, judge, apply faults, record, respond. */
@@ -24,6 +27,7 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
   async function handle(request: Request, response: Response): Promise<void> {
     const body = await readBody(request)
     if (!body) return
+    const startedMs = performance.now()
     const incoming = readIncoming(request, body)
     const whole = faults.get(gateway.name)
     const { connection } = incoming
@@ -59,12 +63,14 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
           payload: judged.payload
         },
         answer: silent
-          ? { status: 0, reason: fault.transport!, detail: null, gateway_message_id: null }
+          ? { status: 0, reason: fault.transport!, detail: null, gateway_message_id: null, took_ms: null, body: '' }
           : {
               status: answer.status,
               reason: answer.reason,
               detail: answer.detail ?? null,
-              gateway_message_id: answer.gatewayMessageId
+              gateway_message_id: answer.gatewayMessageId,
+              took_ms: Math.round((performance.now() - startedMs + latencyMs) * 10) / 10,
+              body: (answer.body ?? '').slice(0, longestShown)
             }
       })
     }

@@ -20,6 +20,10 @@ export interface LedgerItem extends Push {
     /** For the developer; the real gateways do not send it. */
     detail: string | null
     gateway_message_id: string | null
+    /** The milliseconds from the request to its response; null if there was none. */
+    took_ms: number | null
+    /** The beginning of the body of the response; empty if it has none. */
+    body: string
   }
 }
 

@@ -9,8 +9,16 @@ export interface Push {
   landing_url: string | null
   /** The titles of its buttons; absent: it has none. */
   actions?: string[]
+  buttons?: Button[]
   /** Nothing is shown: the app is woken. */
   silent?: true
+}
+
+export interface Button {
+  /** The app reports it when the button is pressed. */
+  id: string
+  title: string
+  landing_url: string | null
 }
 
 export const nothing: Push = { message_id: null, title: null, body: null, image_url: null, landing_url: null }
@@ -28,15 +36,19 @@ function text(payload: unknown, ...paths: string[]): string | null {
   return null
 }
 
-/** The titles of buttons, in a list or as its JSON. */
-function actionsIn(payload: unknown, ...paths: string[]): { actions?: string[] } {
+/** The buttons, in a list or as its JSON. */
+function actionsIn(payload: unknown, ...paths: string[]): Pick<Push, 'actions' | 'buttons'> {
   for (const path of paths) {
     let value = payload
     for (const name of path.split('/')) value = isObject(value) ? value[name] : undefined
     const list: unknown = typeof value === 'string' ? parsed(value) : value
     if (!Array.isArray(list) || list.length === 0) continue
-    const named = list.map((one: unknown) => text(one, 'title') ?? text(one, 'id', 'action'))
-    return { actions: named.flatMap((one) => one ?? []) }
+    const buttons = list.flatMap((one: unknown): Button[] => {
+      const id = text(one, 'id', 'action')
+      const title = text(one, 'title') ?? id
+      return title === null ? [] : [{ id: id ?? title, title, landing_url: text(one, 'landing_url') }]
+    })
+    return { actions: buttons.map(({ title }) => title), buttons }
   }
   return {}
 }

@@ -53,7 +53,10 @@ const commands: Record<string, Entry> = {
     summary: 'Get, set, unset, delete, list, import and export users, their preferences and journeys',
     load: () => import('./users/user.ts')
   },
-  device: { summary: 'List, show and delete devices, add simulated ones', load: () => import('./users/device.ts') },
+  device: {
+    summary: 'List, show and delete devices, add and use simulated ones',
+    load: () => import('./users/device.ts')
+  },
   send: { summary: 'Send one push to a user or a device', load: () => import('./messages/send.ts') },
   message: {
     summary: 'List messages, and show one with its outcomes',

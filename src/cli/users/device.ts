@@ -6,6 +6,7 @@ import { printable, record, time } from '../output.ts'
 import { type Resource, resource } from '../resource.ts'
 import { examples, inProject, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
+import { declarePhone } from './phone.ts'
 
 interface AddOptions {
   user?: string
@@ -21,6 +22,7 @@ export function declare(command: Command, shell: Shell): void {
     'tidings device list --user ana',
     'tidings device add ios --user ana',
     'tidings device show phone-1',
+    'tidings device set demo-iphone --offline',
     'tidings device delete phone-1'
   ])
   const devices = resource(command, shell, { name: 'device', path: '/devices' })
@@ -75,6 +77,7 @@ export function declare(command: Command, shell: Shell): void {
     }
   )
 
+  declarePhone(devices)
   declareDelete(devices)
 }
 

@@ -3,13 +3,20 @@ import { describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { Json } from '../support/http.ts'
 import { eventually, type TestProject } from '../support/service.ts'
-import { choose, goTo, refusals, type Scene, sees, startWithConsole, story } from './console.ts'
+import { choose, refusals, type Scene, sees, startWithConsole, story } from './console.ts'
 
 const service = await startWithConsole()
 
 async function openLab(scene: Scene): Promise<{ page: Page; project: TestProject }> {
   const project = await service.project({ mode: 'simulator' })
   return { page: await scene.open(service, `p/${project.id}/lab`), project }
+}
+
+/** Calls the simulator of a project, to set things up. */
+const simulator = async (project: TestProject, method: string, path: string, json: Json): Promise<Json> => {
+  const reply = await service.manage(method, `/projects/${project.id}/simulator${path}`, { json })
+  assert.ok(reply.status < 300, reply.text)
+  return reply.json
 }
 
 const screen = (page: Page, name: string) => page.getByRole('region', { name: `Lock screen of ${name} of demo-user` })
@@ -31,24 +38,112 @@ async function tabTo(page: Page, text: string): Promise<void> {
 }
 
 describe('the device lab', () => {
-  story('adds a device with one click; a tap on a push shows its link and is recorded', async (scene) => {
+  story('adds a device with one click; a tap opens the link, a button reports its action', async (scene) => {
     const { page, project } = await openLab(scene)
     await sees(page, 'No devices yet')
     await page.getByRole('button', { name: 'Add iPhone' }).click()
-    await screen(page, 'iPhone').waitFor()
+    const phone = screen(page, 'iPhone')
+    await phone.waitFor()
     const { message_id } = await send(project, {
       title: 'Your order',
       body: 'It is on its way.',
-      landing_url: 'https://shop.example/orders/42'
+      landing_url: 'https://shop.example/orders/42',
+      actions: [{ id: 'track', title: 'Track', landing_url: 'app://track/42' }]
     })
-    await screen(page, 'iPhone').getByRole('button', { name: 'Your order' }).click()
-    const detail = page.getByRole('dialog', { name: 'Your order' })
-    await sees(detail, 'https://shop.example/orders/42')
+    await send(project, { title: 'Sale', landing_url: 'https://shop.example/sale' })
+    await phone.getByRole('button', { name: 'Gateway request: Your order' }).click()
+    const detail = page.getByRole('dialog', { name: 'Gateway request: Your order' })
     await sees(detail, /apns-push-type: alert/)
-    await eventually(async () => {
-      const { json } = await project.call('GET', `/api/v1/messages/${message_id}`)
-      assert.ok(json.devices[0].tapped_at, JSON.stringify(json))
+    await sees(detail, /authorization: bearer •+/)
+    await sees(detail, /responded in [\d.]+ ms/)
+    await scene.look(page, 'a gateway request')
+    await detail.getByRole('link', { name: 'Message' }).click()
+    await page.getByRole('region', { name: 'Gateway requests' }).getByRole('button', { name: 'Your order' }).click()
+    await sees(page.getByRole('dialog', { name: 'Gateway request: Your order' }), /apns-push-type: alert/)
+    await page.keyboard.press('Escape')
+    await page.goto(`${service.url}/console/p/${project.id}/lab`)
+    await phone
+      .getByRole('button', { name: /^Y Sale|Sale/ })
+      .first()
+      .click()
+    await phone.getByRole('link', { name: 'https://shop.example/sale' }).waitFor()
+    await phone.getByRole('button', { name: 'Close the app' }).click()
+    await phone.getByRole('button', { name: 'Track' }).click()
+    await sees(phone, 'app://track/42')
+    await phone.getByRole('button', { name: 'Close the app' }).click()
+    await sees(phone, 'No notifications')
+    const { json } = await project.call('GET', `/api/v1/messages/${message_id}`)
+    assert.ok(json.devices[0].tapped_at, JSON.stringify(json))
+  })
+
+  story('goes offline and back, denies pushes, loses its app and is removed; others see it at once', async (scene) => {
+    const { page, project } = await openLab(scene)
+    await simulator(project, 'POST', '/devices', {
+      platform: 'ANDROID',
+      device_id: 'phone',
+      project_user_id: 'demo-user'
     })
+    const other = await scene.open(service, `p/${project.id}/lab`)
+    await screen(other, 'Android phone').waitFor()
+    await page.getByRole('button', { name: 'Go offline' }).click()
+    await sees(page, 'Offline: the gateway holds pushes until the phone is back.')
+    await sees(other, 'Offline')
+    await send(project, { title: 'Later' })
+    await sees(page, 'Offline · 1 push waiting')
+    await page.reload()
+    await sees(page, 'Offline · 1 push waiting')
+    assert.equal(await screen(page, 'Android phone').getByText('Later').count(), 0)
+    await page.getByRole('button', { name: 'Go online' }).click()
+    await sees(screen(page, 'Android phone'), 'Later')
+    await screen(page, 'Android phone').getByRole('button', { name: 'Dismiss: Later' }).click()
+    await sees(screen(other, 'Android phone'), 'No notifications')
+    await page.getByRole('button', { name: 'Deny push' }).click()
+    await sees(page, 'Push denied. The app has reported it.')
+    assert.match((await send(project, { title: 'No' })).additional_params.failure_reason, /NO_PUSH_TOKEN/)
+    await page.getByRole('button', { name: 'Allow push' }).click()
+    await page.getByRole('button', { name: 'Deny push' }).waitFor()
+    const more = async (item: string) => {
+      // Without a pointer: on a phone, toasts may cover the menu for a moment.
+      await page.getByRole('button', { name: 'More actions for phone' }).dispatchEvent('click')
+      await page.getByRole('menuitem', { name: item }).dispatchEvent('click')
+    }
+    await more('Uninstall the app')
+    await sees(screen(page, 'Android phone'), 'The app is not installed')
+    assert.match((await send(project, { title: 'Gone' })).additional_params.failure_reason, /UNREGISTERED/)
+    await sees(page, /^Unreachable: TOKEN_UNREGISTERED/)
+    await more('Reinstall the app')
+    await sees(screen(page, 'Android phone'), 'No notifications')
+    await scene.look(page, 'the lab with a phone')
+    await more('Remove device')
+    await sees(page, 'No devices yet')
+    await sees(other, 'No devices yet')
+  })
+
+  story('shows any of many devices that a push goes to on top, and filters them', async (scene) => {
+    const project = await service.project({ mode: 'simulator' })
+    const long = 'x'.repeat(490)
+    await simulator(project, 'POST', '/devices', { platform: 'IOS', device_id: 'oldest', project_user_id: long })
+    for (let n = 0; n < 30; n++)
+      await simulator(project, 'POST', '/devices', { platform: 'WEB', device_id: `b-${n}`, project_user_id: `u-${n}` })
+    const page = await scene.open(service, `p/${project.id}/lab`)
+    const phones = page.locator('[data-device]')
+    await eventually(async () => assert.equal(await phones.count(), 12))
+    await send(project, { target: { project_user_id: long }, title: 'Where am I?' })
+    const first = phones.first()
+    await sees(first, 'Where am I?')
+    await sees(first, 'Just received')
+    assert.equal(await first.getAttribute('data-device'), 'oldest')
+    await page.getByRole('button', { name: 'Show more devices' }).click()
+    await eventually(async () => assert.equal(await phones.count(), 25))
+    await page.getByLabel('Search devices').fill('B-17')
+    await eventually(async () => assert.equal(await phones.count(), 1))
+    await page.reload()
+    await eventually(async () => assert.equal(await phones.getAttribute('data-device'), 'b-17'))
+    await page.getByLabel('Search devices').fill('')
+    await choose(page, 'Platform', 'iPhone')
+    await eventually(async () => assert.equal(await phones.count(), 1))
+    await choose(page, 'State', 'Offline')
+    await sees(page, 'No devices match')
   })
 
   story('shows a Live Activity that starts, updates and ends', async (scene) => {
@@ -106,13 +201,20 @@ describe('the device lab', () => {
     await eventually(async () => assert.equal(await cards.filter({ hasText: 'home: 1' }).count(), 2))
     await act('End all', '{"home": 1}', 'Ended all with one request.')
     await eventually(async () => assert.equal(await cards.count(), 0))
+    await page.getByRole('link', { name: 'All channels' }).click()
+    await sees(page.getByRole('region', { name: 'Channels' }).first(), '{"home":1}')
+    await page.getByRole('button', { name: 'Broadcast' }).click()
+    await page.getByRole('dialog').getByLabel('State (JSON)').fill('{"home": 2}')
+    await page.getByRole('button', { name: 'Update all' }).click()
+    await sees(page, 'Updated all with one request.')
+    await sees(page.getByRole('region', { name: 'Channels' }).first(), '{"home":2}')
   })
 
   story('lets a gateway fail, explains the effect, and restores it', async (scene) => {
     const { page, project } = await openLab(scene)
     await page.getByRole('button', { name: 'Add Android phone' }).click()
     await screen(page, 'Android phone').waitFor()
-    const knob = page.getByRole('radiogroup', { name: 'Condition of Android phones' })
+    const knob = page.getByRole('radiogroup', { name: 'Condition of FCM (Android phones)' })
     await knob.getByText('Unregistered').click()
     await sees(page, 'As if the app were uninstalled on every device')
     await eventually(async () => {
@@ -122,25 +224,13 @@ describe('the device lab', () => {
     const refused = await send(project, { title: 'Nobody sees this' })
     assert.equal(refused.status, 'DELIVERY_RESULT_STATUS_FAILED', JSON.stringify(refused))
     await page.getByRole('button', { name: 'Nobody sees this' }).click()
-    await sees(page.getByRole('dialog'), /Gateway response: 404/)
+    await sees(page.getByRole('dialog'), /404 UNREGISTERED/)
     await page.keyboard.press('Escape')
     await knob.getByText('Healthy').click()
     await eventually(async () => {
       const { json } = await service.manage('GET', `/projects/${project.id}/simulator/faults`)
       assert.equal(json.fcm.error_rate, 0)
     })
-  })
-
-  story('has a device whose app was uninstalled: the push fails and its token is turned off', async (scene) => {
-    const { page, project } = await openLab(scene)
-    await choose(page, 'Simulated fault', 'App uninstalled')
-    await page.getByRole('button', { name: 'Add iPhone' }).click()
-    await screen(page, 'iPhone').waitFor()
-    const { additional_params } = await send(project, { title: 'Gone' })
-    assert.match(additional_params.failure_reason, /UNREGISTERED/)
-    await page.getByRole('button', { name: 'Gone' }).click()
-    await sees(page.getByRole('dialog'), /Gateway response: 410 Unregistered/)
-    await sees(page, /^Unreachable: TOKEN_UNREGISTERED/)
   })
 
   story(
@@ -160,27 +250,11 @@ describe('the device lab', () => {
       await form.getByLabel('Link').fill('app://orders/42')
       await form.getByRole('button', { name: 'Send' }).click()
       await sees(form, 'Sent.')
-      await screen(page, 'iPhone').getByRole('button', { name: 'From the page' }).click()
-      await sees(page.getByRole('dialog', { name: 'From the page' }), 'app://orders/42')
+      await screen(page, 'iPhone').locator('[data-message]').click()
+      await sees(screen(page, 'iPhone'), 'app://orders/42')
     },
     refusals
   )
-
-  story('receives the test push that home offers', async (scene) => {
-    const project = await service.project({ mode: 'simulator' })
-    const page = await scene.open(service, `p/${project.id}/home`)
-    await page.getByRole('button', { name: 'Send a test push' }).click()
-    await sees(page, /Not sent: /)
-    await goTo(page, 'Device lab')
-    await page.getByRole('button', { name: 'Add Android phone' }).click()
-    await screen(page, 'Android phone').waitFor()
-    const push = page.getByRole('region', { name: 'Send a push' })
-    await push.getByRole('button', { name: 'Send' }).click()
-    await sees(screen(page, 'Android phone'), 'It works')
-    await goTo(page, 'Home')
-    await sees(page.getByRole('region', { name: 'Recent messages' }).first(), 'Hello')
-    await page.locator('[data-counter=sent]').getByText('1', { exact: true }).waitFor()
-  })
 
   story('can be used with the keyboard alone', async (scene) => {
     const { page } = await openLab(scene)
@@ -190,15 +264,18 @@ describe('the device lab', () => {
     await screen(page, 'iPhone').waitFor()
     await tabTo(page, 'Send')
     await page.keyboard.press('Space')
-    await screen(page, 'iPhone').getByRole('button', { name: 'Hello' }).waitFor()
-    await tabTo(page, 'HelloIt works')
+    await screen(page, 'iPhone').getByRole('button', { name: 'Dismiss: Hello' }).waitFor()
+    await tabTo(page, 'Gateway request')
     await page.keyboard.press('Enter')
-    await sees(page.getByRole('dialog', { name: 'Hello' }), /apns-push-type: alert/)
+    await sees(page.getByRole('dialog', { name: 'Gateway request: Hello' }), /apns-push-type: alert/)
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await eventually(async () =>
-      assert.equal(await page.evaluate('document.activeElement.textContent'), 'HelloIt works', 'the focus returns')
+      assert.equal(await page.evaluate('document.activeElement.textContent'), 'Gateway request', 'the focus returns')
     )
+    await tabTo(page, 'Go offline')
+    await page.keyboard.press('Enter')
+    await sees(page, 'Go online')
   })
 
   story('is empty in a live project', async (scene) => {

@@ -144,6 +144,7 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['topics', 'Discounts', 'topics'],
       ['messages', 'Your order is on its way', 'messages'],
       [`messages/${message}`, 'Sent to gateway', 'message'],
+      ['live-activities', 'No channels yet', 'live-activities'],
       ['agents', 'Text', 'agents'],
       ['agents?tab=tasks', 'Export all tasks', 'agents-tasks'],
       [`agents/tasks/${task}`, 'What happened', 'agents-task'],
@@ -167,7 +168,7 @@ const pictured = new Set(['home', 'lab', 'campaigns', 'triggers', 'users', 'mess
 story('the menu leads to every page, in its order', async ({ open }) => {
   const page = await open(service, `p/${id}/home`)
   const menu =
-    'Home, Campaigns, Triggers, Messages, Results, Users, Segments, Topics, Agents, Approvals, Webhooks, Device lab, Settings'.split(
+    'Home, Campaigns, Triggers, Messages, Live Activities, Results, Users, Segments, Topics, Agents, Approvals, Webhooks, Device lab, Settings'.split(
       ', '
     )
   for (const item of menu) {

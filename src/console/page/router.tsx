@@ -48,6 +48,7 @@ export const router = createRouter({
     project.addChildren([
       page('home', () => import('./pages/home/home.tsx'), 'Home'),
       page('lab', () => import('./pages/lab/lab.tsx'), 'Lab'),
+      page('live-activities', () => import('./pages/live-activities/channels.tsx'), 'Channels'),
       page('campaigns', () => import('./pages/campaigns/campaigns.tsx'), 'Campaigns'),
       page('new-campaign', () => import('./pages/campaigns/campaign.tsx'), 'NewCampaign'),
       page('campaigns/$campaignId', () => import('./pages/campaigns/campaign.tsx'), 'CampaignPage'),

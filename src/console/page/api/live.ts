@@ -13,8 +13,8 @@ export function useLive(path: string | null, receive: (data: unknown) => void): 
       source = new EventSource(`/manage/v1${path}`)
       source.onopen = () => setState('live')
       const pass = ({ data }: MessageEvent<string>) => latest.current(JSON.parse(data))
-      // Events of the inbox have no name; those of a trigger are its progress and its end.
-      for (const name of ['message', 'progress', 'ended']) source.addEventListener(name, pass)
+      // Pushes of the inbox have no name, changes of its phones have one; those of a trigger are its progress and its end.
+      for (const name of ['message', 'phones', 'progress', 'ended']) source.addEventListener(name, pass)
       source.onerror = () => {
         setState('lost')
         // The browser does not reconnect after an error response, only after a lost connection.

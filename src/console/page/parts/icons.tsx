@@ -1,4 +1,5 @@
 import {
+  BroadcastIcon,
   CheckIcon as Check,
   ChecklistIcon,
   CommentIcon,
@@ -33,6 +34,7 @@ export const CheckIcon = decorative(Check)
 export const CopyIcon = decorative(Copy)
 export const HomeIcon = decorative(Home)
 export const LabIcon = decorative(DeviceMobileIcon)
+export const LiveActivitiesIcon = decorative(BroadcastIcon)
 export const MessagesIcon = decorative(CommentIcon)
 export const MoonIcon = decorative(Moon)
 export const RemoveIcon = decorative(XIcon)

@@ -10,6 +10,7 @@ import {
   CampaignsIcon,
   HomeIcon,
   LabIcon,
+  LiveActivitiesIcon,
   MessagesIcon,
   ResultsIcon,
   SegmentsIcon,
@@ -30,6 +31,7 @@ export const groups = [
       ['campaigns', 'Campaigns', CampaignsIcon],
       ['triggers', 'Triggers', TriggersIcon],
       ['messages', 'Messages', MessagesIcon],
+      ['live-activities', 'Live Activities', LiveActivitiesIcon],
       ['results', 'Results', ResultsIcon]
     ]
   ],

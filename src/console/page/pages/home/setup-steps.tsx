@@ -77,13 +77,17 @@ function useSteps(): Step[] | undefined {
   const campaigns = useQuery(list('/campaigns', 'campaigns', 1))
   const gateways = useQuery(gatewaysOf(projectId))
   if (!messages.data || !devices.data || !campaigns.data || !gateways.data) return undefined
-  const user = devices.data.items.find(({ project_user_id }) => project_user_id)?.project_user_id ?? 'demo-user'
+  const reachable = devices.data.items.find(
+    ({ project_user_id, push, is_push_permission_granted: allowed }) =>
+      project_user_id !== null && allowed && push && !push.turned_off_at
+  )
+  const user = reachable?.project_user_id ?? 'demo-user'
   const real = devices.data.items.some(({ sdk_type, push }) => sdk_type !== 'simulated' && push)
   return [
     {
       label: 'Send your first push',
       done: messages.data.items.length > 0,
-      content: <FirstPush user={user} hasDevices={devices.data.items.length > 0} />
+      content: <FirstPush user={user} reachable={reachable !== undefined} />
     },
     {
       label: 'Register a device',
@@ -133,28 +137,29 @@ function useSteps(): Step[] | undefined {
   ]
 }
 
-function FirstPush({ user, hasDevices }: { user: string; hasDevices: boolean }) {
+function FirstPush({ user, reachable }: { user: string; reachable: boolean }) {
   const projectId = useProjectId()
   const canSend = useHasRole('editor')
   const navigate = useNavigate()
   const lab = pageLink(projectId, 'lab')
   const { mode } = useProject() ?? {}
+  const unreachable = mode === 'live' && !reachable
   const send = useMutation({
     mutationFn: async () => {
       // A project begins without devices. In a simulated one the page adds the phone that the push appears on.
       const phone = { platform: 'IOS', project_user_id: user }
-      if (!hasDevices && mode === 'simulator') await project(projectId, 'POST', '/simulator/devices', { body: phone })
+      if (!reachable && mode === 'simulator') await project(projectId, 'POST', '/simulator/devices', { body: phone })
       return sendPush(projectId, { user, title: 'Hello', body: 'It works' })
     },
     onSuccess: (outcome) => {
-      if (outcome === sent) void navigate({ to: lab })
+      if (outcome === sent && mode === 'simulator') void navigate({ to: lab })
     }
   })
   return (
     <>
       <CopyBlock label="curl" text={curlOf(projectId, user)} />
       <Group gap="xs">
-        {canSend && (
+        {canSend && !unreachable && (
           <Button size="xs" loading={send.isPending} onClick={() => send.mutate()}>
             Send a test push
           </Button>
@@ -163,7 +168,15 @@ function FirstPush({ user, hasDevices }: { user: string; hasDevices: boolean }) 
           {send.error?.message ?? send.data ?? ''}
         </Text>
         <Text size="sm">
-          It appears in the <PageAnchor to={lab}>device lab</PageAnchor>.
+          {unreachable ? (
+            'No device can be reached yet. Register one from your app, then send.'
+          ) : mode === 'simulator' ? (
+            <>
+              It appears in the <PageAnchor to={lab}>device lab</PageAnchor>.
+            </>
+          ) : (
+            'It appears on the device of the user.'
+          )}
         </Text>
       </Group>
     </>

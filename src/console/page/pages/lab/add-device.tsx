@@ -1,10 +1,12 @@
 import { Button, Group, Paper, Select, Stack, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
+import type { Device } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { fieldError, fieldOrFormError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
 import { useApiForm } from '../../parts/forms/api-form.ts'
 import type { Platform } from '../../parts/phone/phone.tsx'
+import { toast } from '../../parts/toasts.tsx'
 
 export const platformNames: Record<Platform, string> = { IOS: 'iPhone', ANDROID: 'Android phone', WEB: 'Browser' }
 
@@ -16,10 +18,13 @@ export function AddDevice() {
   const { form, sending } = useApiForm({
     initialValues: { user: 'demo-user', fault: '', platform: 'IOS' as Platform },
     send: ({ user, fault, platform }) =>
-      project(projectId, 'POST', '/simulator/devices', {
+      project<Device>(projectId, 'POST', '/simulator/devices', {
         body: { platform, ...(user && { project_user_id: user }), ...(fault && { fault }) }
       }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['list', projectId, '/devices'] }),
+    onSuccess: ({ id }) => {
+      toast(`Added ${id}.`)
+      return queries.invalidateQueries({ queryKey: ['phones', projectId] })
+    },
     errors: (error) => {
       const fault = fieldError(error, 'fault')
       return { fault, user: fault ? undefined : fieldOrFormError(error, 'project_user_id') }

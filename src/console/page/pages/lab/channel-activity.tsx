@@ -1,9 +1,11 @@
-import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Anchor, Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import type { ActivityChannel, DeliveryResults, Page } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
 import { useApiForm } from '../../parts/forms/api-form.ts'
+import { pageLink } from '../../parts/links.ts'
 
 /** The type that simulated iPhones can start. */
 const attributesType = 'DeliveryActivityAttributes'
@@ -63,9 +65,14 @@ export function ChannelActivity() {
           {button('update', 'Update all')}
           {button('end', 'End all')}
         </Group>
-        <Text size="sm" role="status">
-          {sending.isPending ? '' : (sending.error?.message ?? sending.data)}
-        </Text>
+        <Group justify="space-between">
+          <Text size="sm" role="status">
+            {sending.isPending ? '' : (sending.error?.message ?? sending.data)}
+          </Text>
+          <Anchor component={Link} to={pageLink(projectId, 'live-activities')} size="sm">
+            All channels
+          </Anchor>
+        </Group>
       </Stack>
     </Paper>
   )

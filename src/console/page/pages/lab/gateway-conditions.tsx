@@ -1,15 +1,15 @@
-import { Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
+import { Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Faults } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
-import { ErrorAlert } from '../../parts/states.tsx'
-import { type Condition, conditionOf, conditions } from './conditions.ts'
+import { ErrorAlert, Loading } from '../../parts/states.tsx'
+import { type Condition, conditionOf, conditions, isHealthy } from './conditions.ts'
 
 const gateways: [keyof Faults, string][] = [
-  ['apns', 'iPhones'],
-  ['fcm', 'Android phones'],
-  ['webpush', 'Browsers']
+  ['apns', 'APNs (iPhones)'],
+  ['fcm', 'FCM (Android phones)'],
+  ['webpush', 'Web Push (browsers)']
 ]
 
 /** Lets each simulated gateway fail in one of a few ways, and shows the effect on sends. */
@@ -26,30 +26,38 @@ export function GatewayConditions() {
   })
   const error = faults.error ?? change.error
   return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">
+    <Paper withBorder p="sm" component="section" aria-label="Gateway conditions">
+      <Title order={2} size="h5" mb="xs">
         Gateway conditions
       </Title>
       {error && <ErrorAlert error={error} />}
-      {faults.data &&
-        gateways.map(([gateway, label]) => {
-          const now = conditionOf(faults.data[gateway])
-          return (
-            <Group key={gateway} gap="sm">
-              <Text w={120}>{label}</Text>
-              <SegmentedControl
-                aria-label={`Condition of ${label}`}
-                disabled={!canChange}
-                value={now.label}
-                onChange={(chosen) => change.mutate([gateway, conditions.find((each) => each.label === chosen)!])}
-                data={conditions.map((each) => each.label)}
-              />
-              <Text size="sm" c="dimmed" maw={420}>
-                {now.effect}
-              </Text>
-            </Group>
-          )
-        })}
-    </Stack>
+      {!faults.data && !error && <Loading lines={3} />}
+      <Stack gap="xs">
+        {faults.data &&
+          gateways.map(([gateway, label]) => {
+            const now = conditionOf(faults.data[gateway])
+            return (
+              <div key={gateway}>
+                <Group gap="xs" justify="space-between">
+                  <Text size="sm">{label}</Text>
+                  <SegmentedControl
+                    aria-label={`Condition of ${label}`}
+                    size="xs"
+                    disabled={!canChange}
+                    value={now.label}
+                    onChange={(chosen) => change.mutate([gateway, conditions.find((each) => each.label === chosen)!])}
+                    data={conditions.map((each) => each.label)}
+                  />
+                </Group>
+                {!isHealthy(now) && (
+                  <Text size="xs" c="dimmed">
+                    {now.effect}
+                  </Text>
+                )}
+              </div>
+            )
+          })}
+      </Stack>
+    </Paper>
   )
 }

@@ -1,28 +1,32 @@
-import { Alert, Badge, SimpleGrid, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
-import type { Device, InboxItem } from '../../../../wire.ts'
-import { project } from '../../api/client.ts'
-import { usePagedList } from '../../api/paged-list.ts'
-import { useHasRole, useProject, useProjectId } from '../../api/session.ts'
+import { Alert, Button, Group, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
+import { useProject } from '../../api/session.ts'
 import { PageLayout } from '../../parts/page.tsx'
 import { PhoneRow } from '../../parts/phone/phone.tsx'
 import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
-import { Clip } from '../../parts/texts.tsx'
-import { isBroadcast, useActivityTokens } from './activities.ts'
-import { AddDevice, platformNames } from './add-device.tsx'
+import { DocsLink, plural } from '../../parts/texts.tsx'
+import { useUrlState } from '../../parts/url-state.ts'
+import { AddDevice } from './add-device.tsx'
 import { ChannelActivity } from './channel-activity.tsx'
+import { Filters, usePhoneFilters } from './filters.tsx'
 import { GatewayConditions } from './gateway-conditions.tsx'
 import { useInbox } from './inbox.ts'
-import { Phone } from './phone.tsx'
-import { RequestDetail, Requests } from './requests.tsx'
+import { PhoneCard } from './phone-card.tsx'
+import { useNow, usePhones } from './phones.ts'
+import { RequestDetail } from './request-detail.tsx'
+import { Requests } from './requests.tsx'
 import { SendPush } from './send-push.tsx'
-
-const maxPhones = 12
 
 export function Lab() {
   const live = useProject()?.mode === 'live'
   return (
-    <PageLayout title="Device lab" about="Simulated devices. Anything you send to them shows up here.">
+    <PageLayout
+      title="Device lab"
+      about={
+        <>
+          Simulated devices. Anything you send to them shows up here. <DocsLink to="guides/simulator" />
+        </>
+      }
+    >
       {live ? (
         <EmptyState title="This project is live">
           Its pushes go to real devices. Only projects in simulator mode have a device lab.
@@ -33,6 +37,7 @@ export function Lab() {
             <AddDevice />
             <SendPush />
             <ChannelActivity />
+            <GatewayConditions />
           </SimpleGrid>
           <Simulation />
         </>
@@ -44,9 +49,7 @@ export function Lab() {
 /** The devices, the gateways between service and devices, and the requests they received. */
 function Simulation() {
   const inbox = useInbox()
-  const [opened, setOpened] = useState<InboxItem>()
-  const reportTap = useTapReport()
-  useActivityTokens(inbox.items)
+  const [request, setRequest] = useUrlState('request')
   return (
     <>
       {inbox.state === 'lost' && (
@@ -55,69 +58,48 @@ function Simulation() {
         </Alert>
       )}
       {inbox.error && <ErrorAlert error={inbox.error} />}
-      <Phones
-        items={inbox.items}
-        tap={(item) => {
-          setOpened(item)
-          reportTap(item)
-        }}
-      />
-      <GatewayConditions />
-      <Requests items={inbox.items} open={setOpened} />
-      <RequestDetail item={opened} close={() => setOpened(undefined)} />
+      <Phones show={setRequest} />
+      <Requests items={inbox.items} show={setRequest} />
+      <RequestDetail id={request || undefined} close={() => setRequest(null)} />
     </>
   )
 }
 
-/** Reports a tap on a notification, as the app does. */
-function useTapReport() {
-  const projectId = useProjectId()
-  const canReport = useHasRole('editor')
-  return ({ message_id, device_id }: InboxItem) => {
-    if (!canReport || !message_id || !device_id) return
-    const event = { device_id, name: 'PUSH_NOTIFICATION_TAPPED', event_property: { message_id } }
-    void project(projectId, 'POST', '/api/v1/events', { body: { events: [event] } }).catch(() => {})
-  }
-}
-
-function Phones({ items, tap }: { items: InboxItem[]; tap: (item: InboxItem) => void }) {
-  const devices = usePagedList<Device>('/devices')
-  const all = devices.data?.pages.flatMap((page) => page.items) ?? []
-  const shown = all.slice(0, maxPhones)
+function Phones({ show }: { show: (item: string) => void }) {
+  const filters = usePhoneFilters()
+  const list = usePhones(filters.filters)
+  const now = useNow()
+  const { phones } = list
   return (
-    <>
-      {devices.isSuccess && shown.length === 0 && (
-        <EmptyState title="No devices yet">Add one above. It registers itself the way your app does.</EmptyState>
-      )}
+    <Stack gap="sm" component="section" aria-label="Devices">
+      <Group justify="space-between">
+        <Filters {...filters} />
+        <Text size="sm" c="dimmed" role="status">
+          {list.isSuccess &&
+            phones.length > 0 &&
+            `${plural(phones.length, 'device')}${list.hasNextPage ? ' shown' : ''}`}
+        </Text>
+      </Group>
+      {list.error && phones.length === 0 && <ErrorAlert error={list.error} retry={list.refetch} />}
+      {list.isPending && <Skeleton height={520} width={260} radius={38} />}
+      {list.isSuccess && phones.length === 0 && <NoPhones filtered={filters.filtered} />}
       <PhoneRow>
-        {shown.map(({ id, platform, project_user_id, push }) => (
-          <Stack key={id} gap={4} align="center" data-device={id}>
-            <Phone
-              platform={platform}
-              label={`${platformNames[platform]} of ${project_user_id ?? 'no user'}`}
-              items={items.filter((item) => item.device_id === id || isBroadcast(item))}
-              open={tap}
-            />
-            <Text size="sm" fw={500}>
-              {platformNames[platform]}
-            </Text>
-            <Text size="xs" c="dimmed">
-              {project_user_id ? <Clip width={240}>{project_user_id}</Clip> : 'No user logged in'}
-            </Text>
-            {(!push || push.turned_off_at) && (
-              <Badge color="red" variant="light">
-                Unreachable: {push?.turned_off_reason ?? 'no push token'}
-              </Badge>
-            )}
-          </Stack>
+        {phones.map((device) => (
+          <PhoneCard key={device.id} device={device} now={now} show={show} />
         ))}
       </PhoneRow>
-      {all.length > shown.length && (
-        <Text c="dimmed">
-          Showing the newest {shown.length} of {devices.hasNextPage ? 'more than ' : ''}
-          {all.length} devices. Requests to the others are listed below.
-        </Text>
+      {list.hasNextPage && (
+        <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          Show more devices
+        </Button>
       )}
-    </>
+    </Stack>
   )
 }
+
+const NoPhones = ({ filtered }: { filtered: boolean }) =>
+  filtered ? (
+    <EmptyState title="No devices match">Clear a filter to see more.</EmptyState>
+  ) : (
+    <EmptyState title="No devices yet">Add one above. It registers itself the way your app does.</EmptyState>
+  )

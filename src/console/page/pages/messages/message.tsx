@@ -9,6 +9,7 @@ import { PageLayout } from '../../parts/page.tsx'
 import { NotificationText } from '../../parts/phone/phone.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
+import { MessageRequests } from '../lab/message-requests.tsx'
 import { MessageState } from './message-columns.tsx'
 
 const steps = [
@@ -49,6 +50,7 @@ export function MessagePage() {
             {devices.map((device) => (
               <DeviceSection key={device.device_id} device={device} />
             ))}
+            <MessageRequests messageId={messageId} />
           </Stack>
         )}
       </Loaded>

@@ -97,13 +97,18 @@ function Browser({ title, body, image_url, app }: Shown & { app: string }) {
 
 const looks = { IOS: Apple, ANDROID: Google, WEB: Browser }
 
-/** A notification on a screen, as its platform shows it. With `open` it is a button. */
+/** A notification on a screen, as its platform shows it. With `open` it is a button, with `press` its buttons are. */
 export function NotificationCard({
   open,
+  press,
   message,
   buttons = [],
   ...shown
-}: Shown & { open?: (() => void) | undefined; message?: string | null | undefined }) {
+}: Shown & {
+  open?: (() => void) | undefined
+  press?: ((index: number) => void) | undefined
+  message?: string | null | undefined
+}) {
   const { platform, app } = useLook()
   const Inside = looks[platform]
   const common = { className: classes.card, dir: directionOf(shown.title || shown.body), 'data-message': message }
@@ -121,12 +126,16 @@ export function NotificationCard({
     <div className={classes.withButtons}>
       {card}
       <div className={classes.buttons} dir={common.dir}>
-        {buttons.slice(0, lines[platform].buttons).map((text, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: two buttons may have one text
-          <span key={index} className={classes.button} dir="auto">
-            {text}
-          </span>
-        ))}
+        {buttons.slice(0, lines[platform].buttons).map((text, index) => {
+          const Each = press ? 'button' : 'span'
+          const pressed = press && { type: 'button' as const, onClick: () => press(index) }
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two buttons may have one text
+            <Each key={index} className={classes.button} dir="auto" {...pressed}>
+              {text}
+            </Each>
+          )
+        })}
       </div>
     </div>
   )

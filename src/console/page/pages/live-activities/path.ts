@@ -1,0 +1,1 @@
+export const channelsPath = '/api/v1/live-activity-channels'

@@ -230,24 +230,24 @@ describe('a campaign', () => {
   story('shows what each version changed, brings one back, and can be duplicated and archived', async (scene) => {
     const project = await projectWithUsers()
     await givenCampaign(service, project, { message: { title: 'One' } })
-    await givenCampaign(service, project, { message: { title: 'One', image_url: 'https://shop.example/a.png' } })
+    await givenCampaign(service, project, { message: { title: 'One', landing_url: 'https://shop.example/a' } })
     const page = await scene.open(service, `p/${project.id}/campaigns/news?tab=versions`)
     await page.getByRole('button', { name: /Version 2/ }).click()
-    await page.getByRole('row', { name: 'Image URL not set https://shop.example/a.png' }).waitFor()
+    await page.getByRole('row', { name: 'Link not set https://shop.example/a' }).waitFor()
     assert.equal(await page.getByRole('table', { name: 'Changed fields' }).getByRole('row').count(), 2)
     // The line before the new one got a comma, and is not marked.
     await page.getByText('As JSON', { exact: true }).click()
-    await sees(page, '"image_url": "https://shop.example/a.png"')
+    await sees(page, '"landing_url": "https://shop.example/a"')
     const second = page.getByRole('region', { name: /Version 2/ })
     const marked = await second.locator('[data-sign="+"], [data-sign="-"]').allTextContents()
-    assert.deepEqual(marked, ['+     "image_url": "https://shop.example/a.png"'])
+    assert.deepEqual(marked, ['+     "landing_url": "https://shop.example/a"'])
     await page.getByRole('button', { name: /Version 1/ }).click()
     await press(page, 'Restore version 1')
     await sees(page, 'Version 1 restored as version 3.')
     assert.deepEqual((await saved(project, 'news')).message, { title: 'One' })
     await press(page, 'Undo')
     await sees(page, 'news, version 4')
-    assert.equal((await saved(project, 'news')).message.image_url, 'https://shop.example/a.png')
+    assert.equal((await saved(project, 'news')).message.landing_url, 'https://shop.example/a')
 
     await press(page, 'Archive')
     await sees(page, 'Archived as version 5.')
@@ -261,7 +261,7 @@ describe('a campaign', () => {
     await press(page, 'Save draft')
     await sees(page, 'news-2, version 1')
     const { message, status } = await saved(project, 'news-2')
-    assert.deepEqual([status, message], ['draft', { title: 'One', image_url: 'https://shop.example/a.png' }])
+    assert.deepEqual([status, message], ['draft', { title: 'One', landing_url: 'https://shop.example/a' }])
   })
 
   story(

@@ -55,6 +55,19 @@ describe('a campaign', () => {
     assert.deepEqual(parseCampaign({ ...plain, segment: {} }).segment, { all: [] })
   })
 
+  it('lists a wrong condition of an event beside another fault of the event', () => {
+    const where = [{ attribute: 'user.plan', operator: 'equals', value: 'free' }]
+    const event_trigger = { event: '', where, delay: 'soon', unless: { event: 'b', where } }
+    const { details } = refusal({ ...plain, type: 'event_triggered', event_trigger, exit: { event: '', where } })
+    assert.deepEqual(
+      details
+        .map(({ path }) => path)
+        .filter((path) => path.includes('where'))
+        .sort(),
+      ['event_trigger.unless.where[0].attribute', 'event_trigger.where[0].attribute', 'exit.where[0].attribute']
+    )
+  })
+
   it('that was returned is accepted again', () => assert.deepEqual(parseCampaign(parseCampaign(whole)), whole))
 
   it('is refused with words for a time, a duration and a text, not with a pattern', () => {

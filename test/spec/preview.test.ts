@@ -160,5 +160,13 @@ describe('POST /manage/v1/projects/{id}/campaigns:preview', () => {
       assert.equal((await preview(wrong)).status, 400, JSON.stringify(wrong))
     assert.deepEqual((await service.manage('GET', `/projects/${project.id}/campaigns`)).json.items, [])
     assert.equal(pushesTo('draft').length, 0)
+    // A draft is shown although it cannot run yet.
+    const planned = { ...campaign, type: 'scheduled', schedule: { cron: '0 9 * * 1' } }
+    const lacking = (await preview({ campaign: planned, ...everyone })).json
+    assert.deepEqual([json.cannot_run, lacking.audience.users], [[], 3])
+    assert.deepEqual(lacking.cannot_run, [
+      { path: 'default_audience', message: 'must be given: a scheduled campaign goes to it' }
+    ])
+    assert.equal((await preview({ campaign: { ...planned, status: 'active' }, ...everyone })).status, 400)
   })
 })

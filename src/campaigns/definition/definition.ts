@@ -6,7 +6,7 @@ import { problemsOf } from '../../platform/http/validation.ts'
 import { readSegment, type Segment } from '../../segments/segments.ts'
 import { isTemplate, readTemplate, templateDepth, templatesOf } from '../../templates/templates.ts'
 import { isTimeZone } from '../audience/quiet-hours.ts'
-import { journeyProblems } from './journey-rules.ts'
+import { conditionProblems, journeyProblems } from './journey-rules.ts'
 import { everyMessage } from './messages.ts'
 import { preferenceProblems } from './preference-rules.ts'
 import { richProblems } from './rich.ts'
@@ -63,7 +63,7 @@ function* readCampaign(value: unknown): Generator<undefined, Campaign> {
   // Rules over several fields rely on types, so they check only fields whose types are right.
   const roots = new Set(general.map(({ path }) => path.split(/[.[]/)[0]!))
   const sound = Object.fromEntries(Object.entries(campaign).filter(([name]) => !roots.has(name))) as Campaign
-  general.push(...meaningProblems(sound, roots))
+  general.push(...conditionProblems(campaign, general), ...meaningProblems(sound, roots))
   const { live_activity, ...others } = campaign
   const fits = roomAfter(live_activity, mostActivity) >= 0
   yield* readTemplates({ ...others, ...(fits && { live_activity }) }, templates)

@@ -1,5 +1,6 @@
 import { parseDuration } from '../../platform/duration.ts'
 import type { Detail } from '../../platform/errors.ts'
+import { isObject } from '../../platform/fields.ts'
 import { type AttributeCondition, hasReference, readConditions, type Segment } from '../../segments/segments.ts'
 import type { CampaignFields } from './schema.ts'
 
@@ -13,6 +14,30 @@ function awaitedEvents({ event_trigger, exit }: Journeying): [path: string, awai
     ...(event_trigger?.unless ? [['event_trigger.unless', event_trigger.unless] satisfies [string, Awaited]] : []),
     ...(exit ? [['exit', exit] satisfies [string, Awaited]] : [])
   ]
+}
+
+/**
+ * Problems in the conditions of events that have another fault, such as no name. `journeyProblems` leaves such events out,
+ * and all problems are to be listed at once.
+ */
+export function conditionProblems(campaign: Record<string, unknown>, faulty: readonly Detail[]): Detail[] {
+  const problems: Detail[] = []
+  const isFaulty = (path: string) => faulty.some((one) => one.path.startsWith(path))
+  const { exit, event_trigger } = campaign
+  const events = [
+    ['exit', exit],
+    ['event_trigger', event_trigger],
+    ['event_trigger.unless', isObject(event_trigger) ? event_trigger.unless : undefined]
+  ] as const
+  for (const [path, awaited] of events)
+    if (
+      isFaulty(path.split('.')[0]!) &&
+      !isFaulty(`${path}.where`) &&
+      isObject(awaited) &&
+      Array.isArray(awaited.where)
+    )
+      readConditions(awaited.where, `${path}.where`, problems)
+  return problems
 }
 
 /** Rules for events and steps that a schema cannot express. */

@@ -42,7 +42,7 @@ export function Conflict({ theirs, mine, version, resolve }: Props) {
         <Text size="sm">
           {saved && (
             <>
-              Saved by {saved.actor}, <When at={saved.created_at} />.{' '}
+              Saved by {saved.actor_name}, <When at={saved.created_at} />.{' '}
             </>
           )}
           Your changes are kept. Choose a side for each field, then save.

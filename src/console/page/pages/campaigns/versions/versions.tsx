@@ -39,7 +39,7 @@ export function CampaignVersions({ campaign }: { campaign: Campaign }) {
               <Group>
                 <Text fw={600}>Version {each.version}</Text>
                 <Text size="sm" c="dimmed">
-                  <When at={each.created_at} /> by {each.actor}
+                  <When at={each.created_at} /> by {each.actor_name}
                 </Text>
               </Group>
             </Accordion.Control>

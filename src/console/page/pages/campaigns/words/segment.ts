@@ -26,6 +26,9 @@ export function segmentInWords(segment: Segment | undefined, inside = false): st
   if (segment && 'not' in segment) return `not (${segmentInWords(segment.not)})`
   if (segment && 'attribute' in segment) return conditionInWords(segment)
   if (segment && 'event' in segment) return eventInWords(segment)
+  // A segment of a later release, or one that the service would refuse.
+  if (segment && Object.keys(segment).length > 0 && !('all' in segment || 'any' in segment))
+    return JSON.stringify(segment)
   const { mode, parts } = asGroup(segment)
   if (parts.length === 0) return mode === 'all' ? 'everyone' : 'nobody'
   const words = parts.map((part) => segmentInWords(part, parts.length > 1)).join(mode === 'all' ? ' and ' : ' or ')

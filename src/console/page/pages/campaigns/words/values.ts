@@ -41,12 +41,17 @@ export function valueInWords(path: string, value: unknown): string {
   return text.length > longest ? `${text.slice(0, longest)}…` : text
 }
 
+const isObject = (value: unknown) => typeof value === 'object' && !Array.isArray(value)
+const fits: Record<string, (value: unknown) => boolean> = {
+  segment: isObject,
+  default_audience: isObject,
+  where: (value) => Array.isArray(value),
+  ttl_seconds: (value) => typeof value === 'number',
+  holdout: (value) => typeof value === 'number'
+}
+
 /** A field that is being typed may hold a text where a list or a number belongs. */
-const mistyped = (name: string, value: unknown) =>
-  (['segment', 'default_audience'].includes(name) && typeof value !== 'object') ||
-  (name === 'where' && !Array.isArray(value)) ||
-  (['ttl_seconds', 'holdout'].includes(name) && typeof value !== 'number') ||
-  (typeof value === 'object' && !['segment', 'default_audience', 'where'].includes(name))
+const mistyped = (name: string, value: unknown) => !(fits[name]?.(value) ?? typeof value === 'string')
 
 function plain(value: unknown): string {
   if (typeof value === 'string') return value

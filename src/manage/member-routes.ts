@@ -4,7 +4,7 @@ import { Refusal } from '../platform/errors.ts'
 import { decodeCursor, defaultLimit, encodeCursor, page, pageOf, pageQuery } from '../platform/http/paging.ts'
 import { type Routes, smallForm } from '../platform/http/routes.ts'
 import { isUuid } from '../platform/ids.ts'
-import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
+import { isProjectId, type ManageAccess, type ManageCaller } from '../projects/projects.ts'
 import { ChangeMember, Invite, InvitedMember, LinkAnswer, MemberAnswer } from './member-schemas.ts'
 import { known } from './responses.ts'
 
@@ -59,11 +59,14 @@ export function memberRoutes(
       summary: 'List members and invitations; an item for each role of a person',
       access: 'admin',
       query: Type.Object({ ...only, ...pageQuery }),
-      answer: pageOf(MemberAnswer)
+      answer: pageOf(MemberAnswer),
+      refusals: ['not_found']
     },
     async ({ caller, query: { project_id, member_id, cursor, limit = defaultLimit } }) => {
       const reach = caller.reach('admin')
       const memberId = member_id === undefined ? undefined : known(member_id, 'member')
+      // A text that cannot be an id is not looked up: the database would refuse a NUL.
+      if (project_id !== undefined && !isProjectId(project_id)) return { items: [], next_cursor: null }
       const rows = await members.list({ reach, projectId: project_id, memberId }, after(cursor), limit + 1)
       return page(rows, limit, ({ id, project_id }) => encodeCursor(id, project_id ?? ''), wireMember)
     }

@@ -21,7 +21,8 @@ export function sessionRoutes(manage: Routes<ManageCaller, ManageAccess>, member
         all: Type.Optional(Type.Boolean({ description: 'true: those of everyone whom you administer.' })),
         ...pageQuery
       }),
-      answer: pageOf(SessionAnswer)
+      answer: pageOf(SessionAnswer),
+      refusals: ['not_found', 'forbidden']
     },
     async ({ caller, query: { member_id, all = false, cursor, limit = defaultLimit } }) => {
       const memberId = member_id === undefined ? undefined : known(member_id, 'member')
@@ -36,7 +37,8 @@ export function sessionRoutes(manage: Routes<ManageCaller, ManageAccess>, member
       summary: 'End all your sessions but the one that calls; an admin also ends all those of a member',
       access: 'viewer',
       query: Type.Object({ member_id: MemberId }),
-      answer: Type.Object({ ended: Type.Integer({ description: 'How many sessions ended.' }) })
+      answer: Type.Object({ ended: Type.Integer({ description: 'How many sessions ended.' }) }),
+      refusals: ['not_found', 'forbidden']
     },
     async ({ caller, query: { member_id } }) => ({
       ended: await members.sessions.endAll(caller, member_id === undefined ? undefined : known(member_id, 'member'))
@@ -60,6 +62,7 @@ export function sessionRoutes(manage: Routes<ManageCaller, ManageAccess>, member
       body: ChangeOwn,
       maxBody: smallForm,
       answer: Type.Object({}),
+      refusals: ['forbidden'],
       example: { name: 'Ada Lovelace' }
     },
     async ({ caller, body }) => {
@@ -78,7 +81,8 @@ export function sessionRoutes(manage: Routes<ManageCaller, ManageAccess>, member
         email: Type.String(),
         name: Type.String(),
         has_password: Type.Boolean({ description: 'Whether you can sign in with a password.' })
-      })
+      }),
+      refusals: ['forbidden']
     },
     async ({ caller }) => members.own.read(memberIdOf(caller))
   )
@@ -90,7 +94,7 @@ export function sessionRoutes(manage: Routes<ManageCaller, ManageAccess>, member
       access: 'viewer',
       body: ChangePassword,
       answer: Type.Object({}),
-      refusals: ['invalid_parameter', 'rate_limited'],
+      refusals: ['invalid_parameter', 'forbidden', 'rate_limited'],
       example: { current: 'the old one, for example', password: 'a new one of twelve or more' }
     },
     async ({ caller, body, request, reply }) => {

@@ -52,6 +52,7 @@ export { hashOf, isPossible, newCredential, prefixes } from './keys.ts'
 export { counted, type Permit, type Policy, type PolicyHours } from './policy.ts'
 export { actorOf, atLeast, highestRole, type Principal, reachOf, roleIn } from './principal.ts'
 export {
+  isProjectId,
   type Limits,
   type MessageLimit,
   type Mode,

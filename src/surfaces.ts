@@ -106,7 +106,7 @@ export function mountSurfaces(
       prefix: '/manage/v1/projects/:project_id/a2a',
       security: 'token',
       twin: true,
-      admit: admission.byTokenForApi,
+      admit: tenants.actingWithKey(pool, admission.byTokenForApi),
       shareOf: ofProject
     }
   ])

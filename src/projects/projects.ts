@@ -24,6 +24,7 @@ import {
 } from './project.ts'
 import * as store from './store.ts'
 
+export { actingWithKey } from './acting.ts'
 export {
   type ApiAccess,
   checkConsoleHeader,

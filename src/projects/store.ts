@@ -165,6 +165,11 @@ const liveOfChain = statement(
     where project_id = $1 and coalesce(origin_id, id) = $2 and (expires_at is null or expires_at > now())
     order by id desc limit 1`
 )
+const liveKey = statement(
+  'keys.live',
+  `select ${keyColumns} from api_keys
+    where project_id = $1 and id = $2 and kind = 'secret' and (expires_at is null or expires_at > now())`
+)
 // An earlier end is kept.
 const expireKeyRow = statement(
   'keys.expire',
@@ -217,6 +222,9 @@ export const lockKey = async (db: Db, projectId: ProjectId, id: string) =>
 /** The newest key of a chain of rotations that still works. */
 export const findLiveKey = (db: Db, projectId: ProjectId, originId: string) =>
   db.one<KeyRow>(liveOfChain, [projectId, originId])
+
+/** A secret key that works now. */
+export const findSecretKey = (db: Db, projectId: ProjectId, id: string) => db.one<KeyRow>(liveKey, [projectId, id])
 
 /** Returns the end of the key. */
 export const expireKey = async (db: Db, projectId: ProjectId, id: string, inMs: number): Promise<Date> =>

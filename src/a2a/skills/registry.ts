@@ -13,6 +13,8 @@ export interface Action {
   rest: readonly string[]
   /** An example of the data that asks for it. */
   example: Record<string, unknown>
+  /** Texts that ask for it. */
+  examples: readonly string[]
   /** JSON Schemas of the request's data and of the artifact's data. */
   input: ObjectSchema
   output: ObjectSchema
@@ -41,7 +43,7 @@ export function listActions(): Action[] {
 }
 
 const actionOf = (
-  { id, name, description, effect, artifact, rest, example, output }: Skill,
+  { id, name, description, effect, artifact, rest, example, examples, output }: Skill,
   input: unknown
 ): Action => ({
   id,
@@ -51,6 +53,7 @@ const actionOf = (
   artifact: artifact!.name,
   rest,
   example,
+  examples,
   input: input as ObjectSchema,
   output: output as unknown as ObjectSchema
 })

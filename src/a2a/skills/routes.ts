@@ -18,6 +18,7 @@ const Listed = Type.Object({
       artifact: Type.String({ description: 'The name of its artifact.' }),
       rest: Type.Array(Type.String(), { description: 'The routes of /api/v1 that do the same.' }),
       example: Type.Unsafe<object>({ type: 'object', description: 'Data that asks for it.' }),
+      examples: Type.Array(Type.String(), { description: 'Texts that ask for it.' }),
       input: Type.Unsafe<object>({ type: 'object', description: 'The JSON Schema of its data.' }),
       output: Type.Unsafe<object>({ type: 'object', description: "The JSON Schema of its artifact's data." })
     })

@@ -68,6 +68,8 @@ export const router = createRouter({
       page('approvals', () => import('./pages/approvals/approvals.tsx'), 'Approvals'),
       page('approvals/$approvalId', () => import('./pages/approvals/approval.tsx'), 'ApprovalPage'),
       page('webhooks', () => import('./pages/webhooks/webhooks.tsx'), 'Webhooks'),
+      page('webhooks/$webhookId', () => import('./pages/webhooks/webhook.tsx'), 'WebhookPage'),
+      page('webhooks/deliveries/$deliveryId', () => import('./pages/webhooks/delivery.tsx'), 'DeliveryPage'),
       page('settings', () => import('./pages/settings/settings.tsx'), 'Settings')
     ])
   ])

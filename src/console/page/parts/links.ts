@@ -9,3 +9,5 @@ export const triggerLink = (projectId: string, id: string) => pageLink(projectId
 export const approvalLink = (projectId: string, id: string) => pageLink(projectId, `approvals/${id}`)
 export const taskLink = (projectId: string, id: string) => pageLink(projectId, `agents/tasks/${id}`)
 export const messageLink = (projectId: string, id: string) => pageLink(projectId, `messages/${id}`)
+export const webhookLink = (projectId: string, id: string) => pageLink(projectId, `webhooks/${id}`)
+export const deliveryLink = (projectId: string, id: string) => pageLink(projectId, `webhooks/deliveries/${id}`)

@@ -1,33 +1,24 @@
-import { Badge, Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Anchor, Badge, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { Webhook } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { usePagedList } from '../../api/paged-list.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
-import { ConfirmButton } from '../../parts/forms/confirm-button.tsx'
 import { CreateSecret } from '../../parts/forms/create-secret.tsx'
+import { webhookLink } from '../../parts/links.ts'
 import { PagedList } from '../../parts/list.tsx'
 import { PageLayout } from '../../parts/page.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
-import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
+import { EmptyState } from '../../parts/states.tsx'
+import { Clip, When } from '../../parts/texts.tsx'
 import { Deliveries } from './deliveries.tsx'
-
-const eventTypes = [
-  'message.accepted',
-  'message.failed',
-  'message.delivered',
-  'message.tapped',
-  'trigger.completed',
-  'approval.requested',
-  'approval.decided',
-  'campaign.converted',
-  'user.opted_out'
-]
+import { WebhookFields } from './webhook-fields.tsx'
 
 export function Webhooks() {
   const canSee = useHasRole('editor')
   return (
-    <PageLayout title="Webhooks" about="Endpoints notified of events.">
+    <PageLayout title="Webhooks" about="Endpoints notified of events." docs="guides/webhooks">
       {canSee ? (
         <PageTabs
           tabs={[
@@ -42,75 +33,65 @@ export function Webhooks() {
   )
 }
 
+export const WebhookState = ({ active }: Pick<Webhook, 'active'>) => (
+  <Badge variant="light" color={active ? 'teal' : 'gray'}>
+    {active ? 'active' : 'paused'}
+  </Badge>
+)
+
 function WebhookList() {
   const projectId = useProjectId()
   const canEdit = useHasRole('admin')
-  const queries = useQueryClient()
-  const changed = () => queries.invalidateQueries({ queryKey: ['list', projectId, '/webhooks'] })
-  const toggle = useMutation({
-    mutationFn: ({ id, active }: Webhook) =>
-      project(projectId, 'PATCH', `/webhooks/${id}`, { body: { active: !active } }),
-    onSuccess: changed
-  })
   return (
     <Stack>
-      {canEdit && <CreateWebhook done={changed} />}
-      {toggle.error && <ErrorAlert error={toggle.error} />}
+      {canEdit && <CreateWebhook />}
       <PagedList
         label="Webhooks"
         pages={usePagedList<Webhook>('/webhooks')}
         keyOf={({ id }) => id}
-        empty={<EmptyState title="No webhooks yet">Create one to receive signed event notifications.</EmptyState>}
+        empty={
+          <EmptyState title="No webhooks yet">
+            Create one to receive signed event notifications: failed messages, completed triggers, approvals.
+          </EmptyState>
+        }
         columns={[
-          { name: 'Endpoint URL', show: ({ url }) => url },
-          { name: 'Events', show: ({ events }) => events.join(', ') },
-          { name: 'State', show: ({ active }) => <Badge variant="light">{active ? 'active' : 'paused'}</Badge> },
           {
-            name: 'Actions',
-            show: (webhook) =>
-              canEdit && (
-                <Group gap="xs" wrap="nowrap">
-                  <Button size="xs" variant="default" onClick={() => toggle.mutate(webhook)}>
-                    {webhook.active ? 'Pause' : 'Resume'}
-                  </Button>
-                  <ConfirmButton
-                    label="Delete"
-                    title="Delete webhook?"
-                    question="Pending deliveries will be discarded."
-                    act={() => project(projectId, 'DELETE', `/webhooks/${webhook.id}`).then(changed)}
-                  />
-                </Group>
-              )
-          }
+            name: 'Endpoint URL',
+            show: ({ id, url, description }) => (
+              <>
+                <Anchor component={Link} to={webhookLink(projectId, id)}>
+                  <Clip width={320}>{url}</Clip>
+                </Anchor>
+                {description !== null && (
+                  <Text size="xs" c="dimmed">
+                    <Clip width={320}>{description}</Clip>
+                  </Text>
+                )}
+              </>
+            )
+          },
+          { name: 'Events', show: ({ events }) => <Clip width={240}>{events.join(', ')}</Clip> },
+          { name: 'State', show: (webhook) => <WebhookState {...webhook} /> },
+          { name: 'Created', show: ({ created_at }) => <When at={created_at} /> }
         ]}
       />
     </Stack>
   )
 }
 
-function CreateWebhook({ done }: { done: () => unknown }) {
+function CreateWebhook() {
   const projectId = useProjectId()
+  const queries = useQueryClient()
   return (
     <CreateSecret
       label="Create webhook"
       what="secret"
       warning="Verify signatures with this secret. It is shown only once."
-      initialValues={{ url: '', events: ['message.failed', 'trigger.completed'] }}
+      initialValues={{ url: '', events: ['message.failed', 'trigger.completed'], description: '' }}
       create={(values) => project<{ secret: string }>(projectId, 'POST', '/webhooks', { body: values })}
       secretOf={({ secret }) => secret}
-      done={done}
-      fields={(form) => (
-        <>
-          <TextInput
-            {...form.getInputProps('url')}
-            label="Endpoint URL"
-            placeholder="https://example.com/tidings"
-            required
-            data-autofocus
-          />
-          <MultiSelect {...form.getInputProps('events')} label="Events" data={eventTypes} />
-        </>
-      )}
+      done={() => queries.invalidateQueries({ queryKey: ['list', projectId, '/webhooks'] })}
+      fields={(form) => <WebhookFields form={form} />}
     />
   )
 }

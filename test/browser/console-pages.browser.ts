@@ -157,7 +157,7 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['settings?tab=gateways', 'Apple (APNs)', 'settings-gateways'],
       ['settings?tab=keys', 'svc_sk_', 'settings-keys'],
       ['settings?tab=tokens', 'bootstrap', 'settings-tokens'],
-      ['settings?tab=audit', 'campaign.create', 'settings-audit']
+      ['settings?tab=audit', 'created the campaign', 'settings-audit']
     ] as const
   ).map(([path, text, name]) => [`p/${id}/${path}`, text, name] as [string, string, string])
 ]

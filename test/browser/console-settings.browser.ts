@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { givenCampaign, put } from '../support/campaigns.ts'
-import { startReceiver } from '../support/receiver.ts'
 import { eventually, type TestProject } from '../support/service.ts'
-import { choose, dialog, refusals, type Scene, sees, startWithConsole, story } from './console.ts'
+import { dialog, refusals, type Scene, sees, startWithConsole, story } from './console.ts'
 
 const service = await startWithConsole({ WEBHOOK_ALLOW_PRIVATE: 'true' })
 
@@ -117,7 +116,7 @@ describe('access', () => {
     await at('webhooks')
     await sees(viewer, 'View only: webhooks need the editor role')
     await at('agents')
-    assert.ok(await viewer.getByRole('button', { name: 'Send' }).isDisabled())
+    assert.ok(await viewer.getByRole('button', { name: 'Send', exact: true }).isDisabled())
     // The page hides the action; the service rejects it.
     const reply = await viewer.request.post(`${service.url}/manage/v1/projects/${project.id}/campaigns`, {
       headers: { 'x-tidings-console': '1' },
@@ -144,7 +143,8 @@ describe('settings', () => {
       await page.getByRole('button', { name: 'Save' }).click()
       await page.locator('input[value="365"]').waitFor()
       await page.getByRole('tab', { name: 'Audit log' }).click()
-      await sees(page, 'project.update')
+      await sees(page, /changed the project/)
+      await sees(page, 'retention: events days: 365 → 7')
     },
     refusals
   )
@@ -170,52 +170,6 @@ describe('settings', () => {
     },
     refusals
   )
-
-  story(
-    'a webhook is created with a secret that is shown once, paused and deleted',
-    async (scene) => {
-      const { page } = await opened(scene, 'webhooks')
-      await page.getByRole('button', { name: 'Create webhook' }).click()
-      await dialog(page).getByLabel('Endpoint URL').fill('ftp://example.com/hook')
-      await dialog(page).getByRole('button', { name: 'Create', exact: true }).click()
-      await sees(dialog(page), 'must begin with https://')
-      await dialog(page).getByLabel('Endpoint URL').fill('https://example.com/tidings')
-      await dialog(page).getByRole('button', { name: 'Create', exact: true }).click()
-      assert.match((await dialog(page).getByLabel('secret', { exact: true }).textContent())!, /^whsec_/)
-      await dialog(page).getByRole('button', { name: 'Done' }).click()
-      await sees(page, 'https://example.com/tidings')
-      await page.getByRole('button', { name: 'Pause' }).click()
-      await sees(page, 'paused')
-      await page.getByRole('button', { name: 'Delete' }).click()
-      await dialog(page).getByRole('button', { name: 'Delete' }).click()
-      await sees(page, 'No webhooks yet')
-    },
-    refusals
-  )
-
-  story('a webhook delivery is listed and resent with the same ID', async (scene) => {
-    const receiver = await startReceiver({ secure: false })
-    scene.t.after(receiver.close)
-    const { page, project } = await opened(scene, 'webhooks?tab=deliveries')
-    await sees(page, 'No deliveries yet')
-    const json = { url: `${receiver.url}/hook`, events: ['message.accepted'] }
-    assert.equal((await service.manage('POST', `/projects/${project.id}/webhooks`, { json })).status, 201)
-    await service.manage('POST', `/projects/${project.id}/simulator/devices`, {
-      json: { platform: 'IOS', project_user_id: 'ana' }
-    })
-    const push = { target: { project_user_id: 'ana' }, title: 'Hello' }
-    await project.call('POST', '/api/v1/messages:send', { json: { push_notifications: [push] } })
-    await page.getByText('delivered 204').waitFor()
-    assert.equal(receiver.received.length, 1)
-    await page.getByRole('button', { name: 'Resend' }).click()
-    await eventually(() => assert.equal(receiver.received.length, 2))
-    const [first, again] = receiver.received
-    assert.equal(again!.headers['webhook-id'], first!.headers['webhook-id'])
-    assert.equal(again!.body, first!.body)
-    await page.getByText('delivered 204').waitFor()
-    await choose(page, 'State', 'failed')
-    await sees(page, 'No matching deliveries')
-  })
 
   story(
     'an admin sees all projects, creates one and deletes it',

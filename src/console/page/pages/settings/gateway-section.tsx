@@ -8,6 +8,7 @@ import { type Form, useApiForm } from '../../parts/forms/api-form.ts'
 import { ConfirmButton } from '../../parts/forms/confirm-button.tsx'
 import { ErrorAlert } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
+import { toast } from '../../parts/toasts.tsx'
 
 /** One gateway: the saved credentials, the form that replaces them, and their check. */
 export function GatewaySection<Values extends object>({
@@ -36,7 +37,12 @@ export function GatewaySection<Values extends object>({
   const { form, sending, onSubmit } = useApiForm({
     initialValues,
     send: (values) => project(projectId, 'PUT', path, { body: values }),
-    onSuccess: changed,
+    onSuccess: () => {
+      // A secret that was saved has no reason to stay on the screen.
+      for (const name of secrets) form.setFieldValue(name as string, initialValues[name] as never)
+      toast(`${title} credentials saved.`)
+      return changed()
+    },
     draft: { name: gateway, omit: secrets }
   })
   return (
@@ -53,7 +59,9 @@ export function GatewaySection<Values extends object>({
           </Group>
           {saved.map((credential) => (
             <Text key={JSON.stringify(credential)} size="sm">
-              {factsOf(credential)} · saved <When at={credential.updated_at} />
+              <span style={{ overflowWrap: 'anywhere' }}>{factsOf(credential)}</span> · saved{' '}
+              <When at={credential.updated_at} />
+              {credential.updated_by_name && ` by ${credential.updated_by_name}`}
             </Text>
           ))}
           <Text size="sm" c="dimmed" component="div">
@@ -104,7 +112,7 @@ function Verify({ path }: { path: string }) {
   )
 }
 
-const hidden = new Set(['gateway', 'updated_at', 'created_at', 'version', 'id'])
+const hidden = new Set(['gateway', 'updated_at', 'created_at', 'version', 'id', 'updated_by', 'updated_by_name'])
 const factsOf = (credential: object) =>
   Object.entries(credential)
     .filter(([name, value]) => !hidden.has(name) && typeof value === 'string' && value)

@@ -1,11 +1,12 @@
-import { Button, Group, Modal, MultiSelect, NumberInput, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Modal, MultiSelect, NumberInput, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
 import type { Key, Policy } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useProjectId } from '../../api/session.ts'
 import { type Form, useApiForm } from '../../parts/forms/api-form.ts'
 import { ErrorAlert } from '../../parts/states.tsx'
+import { useSkills } from '../agents/skills.ts'
+import { PolicyInWords } from './policy-words.tsx'
 
 /** The fields as inputs hold them: an empty one sets no limit. */
 interface Values {
@@ -76,6 +77,9 @@ function PolicyForm({ of: { id, policy }, done }: { of: Key; done: () => unknown
       <Stack>
         <Text size="sm">An agent that uses this key can do no more than this, over A2A, MCP and the REST API.</Text>
         <PolicyFields form={form} />
+        <Alert color="gray" title="In words">
+          <PolicyInWords policy={policyOf(form.values)} />
+        </Alert>
         {(sending.error ?? removing.sending.error) && <ErrorAlert error={(sending.error ?? removing.sending.error)!} />}
         <Group>
           <Button type="submit" loading={sending.isPending}>
@@ -97,17 +101,6 @@ function PolicyForm({ of: { id, policy }, done }: { of: Key; done: () => unknown
   )
 }
 
-/** The names of the skills, from the service itself. */
-const useSkills = () =>
-  useQuery({
-    queryKey: ['skills'],
-    staleTime: Infinity,
-    queryFn: async () => {
-      const { skills } = (await (await fetch('/a2a/schemas')).json()) as { skills: { id: string }[] }
-      return skills.map(({ id }) => id)
-    }
-  })
-
 function PolicyFields({ form }: { form: Form<Values> }) {
   const skills = useSkills()
   const number = (name: keyof Values['policy'], label: string, description: string) => (
@@ -119,7 +112,7 @@ function PolicyFields({ form }: { form: Form<Values> }) {
         {...form.getInputProps('policy.skills')}
         label="Skills"
         description="None chosen: all of them."
-        data={skills.data ?? form.values.policy.skills}
+        data={skills.data?.map(({ id, name }) => ({ value: id, label: name })) ?? form.values.policy.skills}
         searchable
         clearable
       />

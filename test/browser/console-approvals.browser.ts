@@ -30,6 +30,7 @@ async function givenAgent() {
 async function openApproval(scene: Scene) {
   const given = await givenAgent()
   const page = await scene.open(service, `p/${given.project.id}/approvals`)
+  await page.getByTitle('Waiting for a decision').waitFor({ state: 'attached' })
   await page.getByRole('link', { name: /Trigger “.*” for everyone/ }).click()
   await sees(page, '3 users on 3 devices.')
   return { ...given, page }
@@ -42,10 +43,13 @@ describe('the queue of approvals', () => {
     await sees(page, 'Hello ana')
     await scene.picture(page, 'approval')
     await page.getByRole('button', { name: 'Approve for 3 users' }).click()
-    await sees(page, /Approved/)
+    await sees(page, /Approved.*by bootstrap/)
     await eventually(async () => assert.equal(await stateOf(), 'completed'))
+    await page.getByTitle('Waiting for a decision').waitFor({ state: 'detached' })
     await page.getByRole('link', { name: task.id }).click()
-    await sees(page, 'trigger-result')
+    await sees(page.locator('[data-step=Shown]'), /3 users on 3 devices\./)
+    await sees(page.locator('[data-step=Agreed]'), /^bootstrap approved it/)
+    await sees(page.locator('[data-step=Done]'), 'trigger-result')
     await scene.picture(page, 'agent-task')
     const { items } = (await project.call('GET', '/api/v1/triggers')).json
     assert.equal(items.length, 1)
@@ -58,7 +62,7 @@ describe('the queue of approvals', () => {
     await sees(page, 'Note: “Not before Monday”')
     await eventually(async () => assert.equal(await stateOf(), 'rejected'))
     await page.getByRole('link', { name: task.id }).click()
-    await sees(page, /Not before Monday/)
+    await sees(page.locator('[data-step=Agreed]'), /rejected it.*“Not before Monday”/)
     assert.deepEqual((await project.call('GET', '/api/v1/triggers')).json.items, [])
   })
 
@@ -98,6 +102,7 @@ describe('the policy of a key', () => {
     }
     await page.getByRole('button', { name: 'Add policy' }).first().click()
     await dialog(page).getByRole('textbox', { name: 'Needs approval above' }).fill('100')
+    await sees(dialog(page), 'Sends to more than 100 users need the approval of a person.')
     await dialog(page).getByRole('textbox', { name: 'Quiet from' }).fill('22:00')
     await dialog(page).getByRole('textbox', { name: 'Quiet until' }).fill('08:00')
     await scene.look(page, 'the form of a policy')

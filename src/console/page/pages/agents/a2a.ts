@@ -43,9 +43,15 @@ const failure = (status: number, reply: Reply<unknown>) =>
     : new ApiError(status, String(reply.error ?? 'The agent did not respond.'))
 
 /** Sends a message and passes on every event of the stream until it ends. */
-export async function stream(projectId: string, message: Message, receive: (event: unknown) => void) {
+export async function stream(
+  projectId: string,
+  message: Message,
+  receive: (event: unknown) => void,
+  actingKey: string | null = null
+) {
   const body = envelope('SendStreamingMessage', { message })
-  const response = await fetch(url(projectId), { method: 'POST', headers, body })
+  const acting: Record<string, string> = actingKey === null ? {} : { 'x-tidings-key': actingKey }
+  const response = await fetch(url(projectId), { method: 'POST', headers: { ...headers, ...acting }, body })
   if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
     throw failure(response.status, (await response.json().catch(() => ({}))) as Reply<unknown>)
   }

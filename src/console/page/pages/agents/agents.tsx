@@ -6,6 +6,7 @@ import { Loaded } from '../../parts/states.tsx'
 import { CopyBlock } from '../../parts/texts.tsx'
 import { PauseAgents } from '../settings/pause-button.tsx'
 import { Deliveries } from '../webhooks/deliveries.tsx'
+import { AgentKeys } from './agent-keys.tsx'
 import { Playground } from './playground.tsx'
 import { Tasks } from './tasks.tsx'
 
@@ -19,6 +20,7 @@ export const Agents = () => (
       tabs={[
         ['playground', 'Playground', <Playground key="playground" />],
         ['tasks', 'Tasks', <Tasks key="tasks" />],
+        ['keys', 'Keys and policies', <AgentKeys key="keys" />],
         ['deliveries', 'Webhook deliveries', <Deliveries key="deliveries" />],
         ['card', 'Agent card', <Card key="card" />]
       ]}

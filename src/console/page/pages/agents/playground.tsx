@@ -1,17 +1,19 @@
-import { Anchor, Button, Group, JsonInput, Paper, SegmentedControl, Stack, Text, Textarea } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
-import { newId } from '../../api/client.ts'
+import { Alert, Button, Group, JsonInput, SegmentedControl, Select, Stack, Text, Textarea } from '@mantine/core'
+import type { Key } from '../../../../wire.ts'
 import { ApiError } from '../../api/errors.ts'
-import { useHasRole, useProjectId } from '../../api/session.ts'
+import { usePagedList } from '../../api/paged-list.ts'
+import { useHasRole } from '../../api/session.ts'
 import { type Form, useApiForm } from '../../parts/forms/api-form.ts'
 import { errorText, readJson } from '../../parts/json.ts'
-import { taskLink } from '../../parts/links.ts'
-import { ErrorAlert } from '../../parts/states.tsx'
-import { Lines } from '../../parts/texts.tsx'
-import { type Message, stateOf, stream } from './a2a.ts'
+import { useSessionState } from '../../parts/session-state.ts'
+import { ErrorAlert, Loading } from '../../parts/states.tsx'
+import { PolicyInWords } from '../settings/policy-words.tsx'
+import { SendingBubbles, TaskBubbles } from './chat.tsx'
+import { useConversation } from './conversation.ts'
+import { Conversations } from './conversations.tsx'
+import { QuickAnswers } from './quick-answers.tsx'
 import { SkillSelect } from './skill-select.tsx'
-import { TaskState } from './task-state.tsx'
+import { TextExamples } from './text-examples.tsx'
 
 interface Values {
   format: string
@@ -19,88 +21,73 @@ interface Values {
   data: string
 }
 
-interface Update {
-  statusUpdate?: { taskId: string; contextId: string; status: { state: string; message?: Message } }
-}
-
-const updateOf = (event: unknown) => (event as { result?: Update }).result?.statusUpdate
-
-/** The form, the events of the last stream, and the task that waits for a reply. */
-function usePlayground() {
-  const projectId = useProjectId()
-  const [events, setEvents] = useState<unknown[]>([])
-  const [open, setOpen] = useState<{ taskId: string; contextId: string }>()
-  const receive = (event: unknown) => {
-    setEvents((known) => [...known, event])
-    const update = updateOf(event)
-    if (!update) return
-    const waits = update.status.state === 'input-required' || update.status.state === 'auth-required'
-    setOpen(waits ? { taskId: update.taskId, contextId: update.contextId } : undefined)
-  }
-  const send = async ({ format, text, data }: Values) => {
-    setEvents([])
-    const parts = format === 'text' ? [{ text }] : [{ data: JSON.parse(data) as unknown }]
-    await stream(projectId, { messageId: newId(), role: 'user', parts, ...open }, receive)
-  }
-  const playground = useApiForm({
-    initialValues: { format: 'text', text: 'Send a push to user demo-user saying "Hello"', data: '{}' },
-    send,
-    // The agent rejects the message as a whole, and there is one field for it.
-    errors: (error) => (isRejection(error) ? { text: error.message, data: error.message } : {}),
-    draft: { name: 'playground' }
-  })
-  return { ...playground, events, open, startOver: () => setOpen(undefined) }
-}
-
 const isRejection = (error: Error) => error instanceof ApiError && error.status > 0 && error.status < 500
 
 const invalid = ({ format, text, data }: Values) =>
   format === 'text' ? (text.trim() === '' ? 'Enter a message.' : undefined) : errorText(readJson(data))
 
-/** Sends a message as an agent would, and shows each event of the response as it arrives. */
+/** A conversation with the agent, as an agent of another system would lead it. */
 export function Playground() {
-  const projectId = useProjectId()
   const canSend = useHasRole('editor')
-  const { form, sending, onSubmit, events, open, startOver } = usePlayground()
-  const taskId = events.map(updateOf).findLast((update) => update !== undefined)?.taskId
+  const [actingKey, setActingKey] = useSessionState<string | null>('acting key', null)
+  const conversation = useConversation(actingKey)
+  const { contextId, open, history, tasks, question, sending, say } = conversation
+  const {
+    form,
+    sending: submitting,
+    onSubmit
+  } = useApiForm({
+    initialValues: { format: 'text', text: '', data: '{}' },
+    send: async ({ format, text, data }: Values) =>
+      say(format === 'text' ? [{ text }] : [{ data: JSON.parse(data) as unknown }]),
+    onSuccess: (): void => form.setFieldValue('text', ''),
+    // The agent rejects the message as a whole, and there is one field for it.
+    errors: (error) => (isRejection(error) ? { text: error.message, data: error.message } : {}),
+    draft: { name: 'playground' }
+  })
+  const answer = (text: string) => {
+    form.setValues({ format: 'text', text })
+    submitting.mutate({ ...form.getValues(), format: 'text', text })
+  }
   return (
-    <form onSubmit={onSubmit}>
-      <Stack maw={720}>
-        <MessageField form={form} />
-        {open && <Text role="status">Waiting for your reply. Your next message continues this task.</Text>}
-        <Group>
-          <Button type="submit" loading={sending.isPending} disabled={!canSend || invalid(form.values) !== undefined}>
-            Send
-          </Button>
-          {open && (
-            <Button variant="default" onClick={startOver}>
-              Start over
-            </Button>
-          )}
-        </Group>
-        {sending.error && !isRejection(sending.error) && <ErrorAlert error={sending.error} />}
-        {events.map((event, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: events are only ever added
-          <StreamEvent key={index} event={event} />
+    <Stack maw={760}>
+      <Conversations open={open} current={contextId} />
+      {canSend && <ActingKey value={actingKey} choose={setActingKey} />}
+      {contextId !== '' && history.isPending && <Loading />}
+      {history.error && <ErrorAlert error={history.error} retry={history.refetch} />}
+      <Stack role="log" aria-label="Conversation" gap="md">
+        {tasks.map((task) => (
+          <TaskBubbles key={task.id} task={task} />
         ))}
-        {!sending.isPending && taskId && (
-          <Text role="status">
-            Stream ended.{' '}
-            <Anchor component={Link} to={taskLink(projectId, taskId)}>
-              View task
-            </Anchor>
-          </Text>
-        )}
+        {sending && <SendingBubbles sending={sending} />}
       </Stack>
-    </form>
+      {question && !sending && <QuickAnswers task={question} answer={canSend ? answer : undefined} />}
+      {tasks.length === 0 && !sending && <TextExamples choose={(text) => form.setValues({ format: 'text', text })} />}
+      <form onSubmit={onSubmit}>
+        <Stack gap="sm">
+          <Composer form={form} answering={question?.state === 'input-required'} />
+          <Group>
+            <Button
+              type="submit"
+              loading={submitting.isPending}
+              disabled={!canSend || invalid(form.values) !== undefined}
+            >
+              Send
+            </Button>
+            {!canSend && <Text size="sm">View only: sending needs the editor role.</Text>}
+          </Group>
+          {submitting.error && !isRejection(submitting.error) && <ErrorAlert error={submitting.error} />}
+        </Stack>
+      </form>
+    </Stack>
   )
 }
 
-function MessageField({ form }: { form: Form<Values> }) {
+function Composer({ form, answering }: { form: Form<Values>; answering: boolean }) {
   const { format } = form.values
   const field = (name: 'text' | 'data') => {
     const { error, ...input } = form.getInputProps(name)
-    return { ...input, error: invalid(form.values) ?? error, autosize: true }
+    return { ...input, error: (name === 'data' ? invalid(form.values) : undefined) ?? error, autosize: true }
   }
   return (
     <>
@@ -113,7 +100,13 @@ function MessageField({ form }: { form: Form<Values> }) {
         ]}
       />
       {format === 'text' ? (
-        <Textarea label="Message" {...field('text')} minRows={2} />
+        <Textarea
+          label={answering ? 'Your reply' : 'Message'}
+          placeholder='Send a push to user ana saying "Hello"'
+          {...field('text')}
+          minRows={2}
+          dir="auto"
+        />
       ) : (
         <>
           <SkillSelect data={form.values.data} fill={(data) => form.setFieldValue('data', data)} />
@@ -124,17 +117,35 @@ function MessageField({ form }: { form: Form<Values> }) {
   )
 }
 
-/** One event of the stream: its state, its message and its JSON. */
-function StreamEvent({ event }: { event: unknown }) {
-  const update = updateOf(event)
-  const message = update?.status.message?.parts.map(({ text }) => text).join(' ')
+/** Chooses whose policy applies: a person has none, and an agent has that of its key. */
+function ActingKey({ value, choose }: { value: string | null; choose: (id: string | null) => void }) {
+  const canChoose = useHasRole('admin')
+  return canChoose ? <KeyChoice value={value} choose={choose} /> : <Text size="sm">You act as yourself.</Text>
+}
+
+function KeyChoice({ value, choose }: { value: string | null; choose: (id: string | null) => void }) {
+  const { data } = usePagedList<Key>('/keys')
+  const keys = data?.pages.flatMap(({ items }) => items).filter(({ kind }) => kind === 'secret') ?? []
+  const key = keys.find(({ id }) => id === value)
   return (
-    <Paper withBorder p="xs" data-event={update?.status.state ?? 'other'}>
-      <Group gap="xs">
-        {update && <TaskState state={stateOf(update)} />}
-        {message && <Text size="sm">{message}</Text>}
-      </Group>
-      <Lines mt="xs">{JSON.stringify((event as { result?: unknown }).result ?? event, null, 2)}</Lines>
-    </Paper>
+    <Stack gap="xs">
+      <Select
+        label="Act as"
+        description="With a key, its policy applies as it does to an agent."
+        data={[
+          { value: '', label: 'Yourself, without a policy' },
+          ...keys.map(({ id, name }) => ({ value: id, label: `Key “${name}”` }))
+        ]}
+        value={key ? key.id : ''}
+        allowDeselect={false}
+        onChange={(id) => choose(id || null)}
+        maw={420}
+      />
+      {key && (
+        <Alert color="gray" p="xs">
+          <PolicyInWords policy={key.policy} />
+        </Alert>
+      )}
+    </Stack>
   )
 }

@@ -1,22 +1,9 @@
 import { Select } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useSkills } from './skills.ts'
 
-interface Skill {
-  id: string
-  name: string
-  example: object
-}
-
-/** Chooses a skill, whose example then fills the data. The service lists its skills with their examples. */
+/** Chooses a skill, whose example then fills the data. */
 export function SkillSelect({ data, fill }: { data: string; fill: (data: string) => void }) {
-  const skills = useQuery({
-    queryKey: ['skills'],
-    queryFn: async () => {
-      const response = await fetch('/a2a/schemas')
-      return ((await response.json()) as { skills: Skill[] }).skills
-    },
-    staleTime: Number.POSITIVE_INFINITY
-  })
+  const skills = useSkills()
   return (
     <Select
       label="Skill"

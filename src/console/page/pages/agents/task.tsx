@@ -1,18 +1,20 @@
-import { Anchor, Badge, Group, Paper, Stack, Table, Text, Timeline } from '@mantine/core'
+import { Anchor, Group, Stack, Table, Text, Timeline } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import type { TaskRecord } from '../../../../wire.ts'
+import type { Approval, Page, TaskRecord } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useProjectId } from '../../api/session.ts'
-import { approvalLink, triggerLink } from '../../parts/links.ts'
+import { pageLink } from '../../parts/links.ts'
 import { PageLayout } from '../../parts/page.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Row } from '../../parts/row.tsx'
 import { Loaded } from '../../parts/states.tsx'
-import { Lines, When } from '../../parts/texts.tsx'
+import { When } from '../../parts/texts.tsx'
 import { PauseAgents } from '../settings/pause-button.tsx'
 import { CancelTask } from './cancel-task.tsx'
+import { TaskLog } from './task-log.tsx'
 import { TaskState } from './task-state.tsx'
+import { Agreed, Asked, Done, Shown, Understood } from './task-story.tsx'
 
 const ended = ['completed', 'failed', 'rejected', 'canceled']
 
@@ -23,30 +25,74 @@ export function TaskPage() {
   const task = useQuery({
     queryKey: ['agent-task', projectId, taskId],
     queryFn: () => project<TaskRecord>(projectId, 'GET', `/agent-tasks/${encodeURIComponent(taskId)}`),
-    meta: { kinds: ['tasks', 'approvals'] }
+    meta: { kinds: ['tasks'] }
   })
-  return <Loaded query={task}>{(found) => <Account task={found} />}</Loaded>
+  const approvals = useQuery({
+    queryKey: ['approvals-of-task', projectId, taskId],
+    queryFn: () => project<Page<Approval>>(projectId, 'GET', '/approvals', { query: { task_id: taskId } }),
+    meta: { kinds: ['approvals'] }
+  })
+  return (
+    <Loaded query={task}>
+      {(found) => <Account task={found} approvals={approvals.data?.items.toReversed() ?? []} />}
+    </Loaded>
+  )
 }
 
-const Account = ({ task }: { task: TaskRecord }) => (
+const Account = ({ task, approvals }: { task: TaskRecord; approvals: Approval[] }) => (
   <PageLayout
     title="Task"
     about={task.request}
+    docs="guides/agents"
     actions={
       <>
+        <TaskState state={task.state} />
         {!ended.includes(task.state) && <CancelTask id={task.id} />}
         <PauseAgents />
       </>
     }
   >
+    <Story task={task} approvals={approvals} />
+    <Facts task={task} />
+    <details>
+      <summary>Everything in order, with JSON</summary>
+      <TaskLog task={task} />
+    </details>
+  </PageLayout>
+)
+
+/** The five steps of a task. A step that has not happened says so. */
+function Story({ task, approvals }: { task: TaskRecord; approvals: Approval[] }) {
+  const steps = [
+    ['Asked', <Asked key="asked" task={task} />],
+    ['Understood', <Understood key="understood" task={task} />],
+    ['Shown', <Shown key="shown" task={task} approvals={approvals} />],
+    ['Agreed', <Agreed key="agreed" task={task} approvals={approvals} />],
+    ['Done', <Done key="done" task={task} />]
+  ] as const
+  return (
+    <Panel title="What happened">
+      <Timeline bulletSize={16} lineWidth={2} active={ended.includes(task.state) ? steps.length : 2}>
+        {steps.map(([title, shown]) => (
+          <Timeline.Item key={title} title={title} data-step={title}>
+            <Stack gap="xs" miw={0} mt={4}>
+              {shown}
+            </Stack>
+          </Timeline.Item>
+        ))}
+      </Timeline>
+    </Panel>
+  )
+}
+
+function Facts({ task }: { task: TaskRecord }) {
+  const projectId = useProjectId()
+  return (
     <Panel title="Asked by">
       <Table withRowBorders={false}>
         <Table.Tbody>
           <Row name="Agent">{task.asked_by.agent ?? 'not named'}</Row>
-          <Row name="Key">{task.asked_by.key_name ?? task.asked_by.actor ?? 'not recorded'}</Row>
-          <Row name="State">
-            <TaskState state={task.state} />
-          </Row>
+          <Row name="Key">{task.asked_by.key_name ?? task.asked_by.actor_name ?? 'not recorded'}</Row>
           <Row name="Begun">
             <When at={task.begun_at} />
           </Row>
@@ -54,75 +100,21 @@ const Account = ({ task }: { task: TaskRecord }) => (
             <When at={task.changed_at} />
           </Row>
           <Row name="Task">{task.id}</Row>
-          <Row name="Conversation">{task.context_id}</Row>
+          <Row name="Conversation">
+            <Group gap="xs">
+              <Text size="sm">{task.context_id}</Text>
+              <Anchor
+                component={Link}
+                size="sm"
+                to={pageLink(projectId, 'agents')}
+                search={{ context: task.context_id } as never}
+              >
+                Open in the playground
+              </Anchor>
+            </Group>
+          </Row>
         </Table.Tbody>
       </Table>
     </Panel>
-    <Panel title="What happened">
-      <Timeline bulletSize={14} lineWidth={2} active={task.steps.length}>
-        {task.steps.map((step, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: steps are only ever added
-          <Timeline.Item key={index} title={<StepTitle step={step} />}>
-            <StepContent step={step} />
-          </Timeline.Item>
-        ))}
-      </Timeline>
-    </Panel>
-  </PageLayout>
-)
-
-type Step = TaskRecord['steps'][number]
-
-const StepTitle = ({ step: { kind, state, at, name } }: { step: Step }) => (
-  <Group gap="xs">
-    {kind === 'message' && <Badge variant="light">Agent said</Badge>}
-    {kind === 'state' && <TaskState state={state ?? ''} />}
-    {kind === 'result' && (
-      <Badge variant="light" color="teal">
-        {name}
-      </Badge>
-    )}
-    {at !== null && (
-      <Text size="xs" c="dimmed">
-        <When at={at} />
-      </Text>
-    )}
-  </Group>
-)
-
-const StepContent = ({ step: { text, data } }: { step: Step }) => (
-  <Stack gap="xs" miw={0}>
-    {text !== null && (
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {text}
-      </Text>
-    )}
-    {data.map((one, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: parts have no names
-      <Paper key={index} style={{ overflowX: 'auto' }}>
-        <Lines>{JSON.stringify(one, null, 2)}</Lines>
-        <Links data={one} />
-      </Paper>
-    ))}
-  </Stack>
-)
-
-/** Links to what the data names. */
-function Links({ data }: { data: unknown }) {
-  const projectId = useProjectId()
-  const { triggerId, approvalId } = (data ?? {}) as { triggerId?: unknown; approvalId?: unknown }
-  return (
-    <Group gap="md">
-      {typeof triggerId === 'string' && (
-        <Anchor size="sm" component={Link} to={triggerLink(projectId, triggerId)}>
-          Open trigger
-        </Anchor>
-      )}
-      {typeof approvalId === 'string' && (
-        <Anchor size="sm" component={Link} to={approvalLink(projectId, approvalId)}>
-          Open approval
-        </Anchor>
-      )}
-    </Group>
   )
 }

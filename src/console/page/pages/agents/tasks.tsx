@@ -6,7 +6,8 @@ import { useHasRole, useProjectId } from '../../api/session.ts'
 import { taskLink } from '../../parts/links.ts'
 import { PagedList } from '../../parts/list.tsx'
 import { EmptyState } from '../../parts/states.tsx'
-import { When } from '../../parts/texts.tsx'
+import { Clip, When } from '../../parts/texts.tsx'
+import { askerOf } from './asker.ts'
 import { TaskState } from './task-state.tsx'
 
 /** Tasks of agents, newest first. */
@@ -35,13 +36,12 @@ export function Tasks() {
             name: 'Request',
             show: ({ id, request }) => (
               <Anchor component={Link} to={taskLink(projectId, id)}>
-                {request || id}
+                <Clip width={380}>{request || id}</Clip>
               </Anchor>
             )
           },
           { name: 'State', show: ({ state }) => <TaskState state={state} /> },
-          { name: 'Agent', show: ({ asked_by }) => asked_by.agent ?? '–' },
-          { name: 'Key', show: ({ asked_by }) => asked_by.key_name ?? asked_by.actor ?? '–' },
+          { name: 'Asked by', show: ({ asked_by }) => <Clip width={220}>{askerOf(asked_by)}</Clip> },
           { name: 'Last change', show: ({ changed_at }) => <When at={changed_at} /> }
         ]}
       />

@@ -48,12 +48,12 @@ const ApprovalDetail = ({ approval }: { approval: Approval }) => (
 
 function Outcome({ approval }: { approval: Approval }) {
   const projectId = useProjectId()
-  const { state, decided_at, decided_by, note, superseded_by } = approval
+  const { state, decided_at, decided_by, decided_by_name, note, superseded_by } = approval
   if (state === 'pending') return null
   return (
     <Alert color={state === 'approved' ? 'teal' : 'gray'} role="status">
       {outcomeWords[state]} <When at={decided_at} />
-      {decided_by !== null && `, by ${decided_by}`}.{note !== null && ` Note: “${note}”`}
+      {decided_by !== null && `, by ${decided_by_name ?? decided_by}`}.{note !== null && ` Note: “${note}”`}
       {superseded_by !== null && (
         <>
           {' '}

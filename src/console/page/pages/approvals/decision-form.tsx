@@ -7,6 +7,7 @@ import { useHasRole, useProjectId } from '../../api/session.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { ErrorAlert } from '../../parts/states.tsx'
 import { plural } from '../../parts/texts.tsx'
+import { toast } from '../../parts/toasts.tsx'
 
 type Decision = 'approve' | 'reject'
 
@@ -19,6 +20,7 @@ export function DecisionForm({ approval: { id, recipients } }: { approval: Appro
   const deciding = useMutation({
     mutationFn: (decision: Decision) =>
       project<Approval>(projectId, 'POST', `/approvals/${id}:${decision}`, { body: note === '' ? {} : { note } }),
+    onSuccess: (_, decision) => toast(decision === 'approve' ? 'Approved.' : 'Rejected. The agent reads your note.'),
     onSettled: () => {
       void queries.invalidateQueries({ queryKey: ['approval', projectId, id] })
       void queries.invalidateQueries({ queryKey: ['list', projectId, '/approvals'] })
@@ -30,7 +32,7 @@ export function DecisionForm({ approval: { id, recipients } }: { approval: Appro
       <Stack maw={560}>
         <Textarea
           label="Note"
-          description="The agent reads it."
+          description="Why. The agent reads it."
           value={note}
           maxLength={2_000}
           autosize

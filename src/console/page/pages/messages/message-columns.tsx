@@ -2,18 +2,28 @@ import { Anchor, Badge, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { MessageEntry } from '../../../../wire.ts'
 import type { Column } from '../../parts/columns.tsx'
-import { messageLink } from '../../parts/links.ts'
-import { When } from '../../parts/texts.tsx'
+import { campaignLink, messageLink, userLink } from '../../parts/links.ts'
+import { Clip, When } from '../../parts/texts.tsx'
 
 const colors: Record<string, string> = { accepted: 'teal', failed: 'red', skipped: 'gray', unknown: 'orange' }
 
 export const MessageState = ({ state, failure_reason }: Pick<MessageEntry, 'state' | 'failure_reason'>) => (
   <Badge color={colors[state] ?? 'cyan'} variant="light" title={failure_reason ?? undefined}>
-    {state}
+    {stateWords[state] ?? state}
   </Badge>
 )
 
-const kinds = new Map([
+/** The words of a state, as the filter has them. */
+export const stateWords: Record<string, string> = {
+  queued: 'queued',
+  handed: 'sending',
+  unknown: 'outcome unknown',
+  accepted: 'accepted',
+  failed: 'failed',
+  skipped: 'skipped'
+}
+
+export const kinds = new Map([
   ['activity-start', 'Live Activity started'],
   ['activity-update', 'Live Activity updated'],
   ['activity-end', 'Live Activity ended']
@@ -36,9 +46,29 @@ export const messageColumns = (projectId: string): Column<MessageEntry>[] => [
       </Text>
     )
   },
-  { name: 'User', show: ({ project_user_id }) => project_user_id ?? '–' },
-  { name: 'Campaign', show: ({ campaign_id }) => campaign_id ?? '–' },
-  { name: 'Device', show: ({ device_id }) => device_id || '–' },
+  {
+    name: 'User',
+    show: ({ project_user_id: id }) =>
+      id === null || id === undefined ? (
+        '–'
+      ) : (
+        <Anchor component={Link} to={userLink(projectId, id)}>
+          <Clip width={180}>{id}</Clip>
+        </Anchor>
+      )
+  },
+  {
+    name: 'Campaign',
+    show: ({ campaign_id: id }) =>
+      id === null || id === undefined ? (
+        '–'
+      ) : (
+        <Anchor component={Link} to={campaignLink(projectId, id)}>
+          <Clip width={160}>{id}</Clip>
+        </Anchor>
+      )
+  },
+  { name: 'Device', show: ({ device_id }) => (device_id ? <Clip width={160}>{device_id}</Clip> : '–') },
   { name: 'State', show: (item) => <MessageState {...item} /> },
   { name: 'Delivered', show: ({ delivered_at }) => (delivered_at ? 'yes' : '–') },
   { name: 'Tapped', show: ({ tapped_at }) => (tapped_at ? 'yes' : '–') }

@@ -193,7 +193,13 @@ describe('responses match their documentation', () => {
       removeUserProperties: () => call('POST', '/api/v1/users/ana/properties:remove', { json: { names: ['none'] } }),
       batchUsers: () => call('POST', '/api/v1/users:batch', { json: { users: [user, { project_user_id: '' }] } }),
       listProjectUsers: () => manage('GET', `${own}/users?limit=10&search=an`),
+      createProjectUser: () => manage('POST', `${own}/users`, { project_user_id: 'new' }),
       getProjectUser: () => manage('GET', `${own}/users/ana`),
+      updateProjectUser: () =>
+        manage('PATCH', `${own}/users/ana`, { set: { plan: 'free' }, before: { plan: 'premium' } }),
+      replaceProjectIndexedProperty: () => manage('PUT', `${own}/indexed-properties/plan`),
+      listProjectIndexedProperties: () => manage('GET', `${own}/indexed-properties`),
+      deleteProjectIndexedProperty: () => manage('DELETE', `${own}/indexed-properties/plan`),
       listProjectUserJourneys: () => manage('GET', `${own}/users/ana/journeys`),
       exportProjectUsers: () => manage('GET', `${own}/users:export`),
       importProjectUsers: () =>

@@ -42,6 +42,7 @@ const tagBySegment: Record<string, string> = {
   'openapi.json': 'Documentation',
   docs: 'Documentation',
   sdk: 'Browser client',
+  'indexed-properties': 'Users',
   'web-push': 'Devices',
   a2a: 'Agents',
   mcp: 'Agents',

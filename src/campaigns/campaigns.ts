@@ -47,6 +47,7 @@ export { resolveMany, resolveTargets, type SegmentOf, type SkippedTarget } from 
 export { unknownFields as unknownTriggerFields, warningOf } from './audience/unknown-fields.ts'
 export type { Campaign, Schedule } from './definition/definition.ts'
 export { demoCampaign } from './definition/demo.ts'
+export { countConcerned } from './preview/preview.ts'
 export type { CampaignSaved } from './saving.ts'
 export {
   instantsOf,

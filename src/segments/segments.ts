@@ -1,6 +1,8 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { createCatalog } from './catalog/catalog.ts'
+import { checkPatterns } from './check-patterns.ts'
+import { parseSegment } from './parse.ts'
 import { createSaving, type Users } from './saved/saved.ts'
 import { sizesOf } from './saved/sizes.ts'
 import { listSizes } from './saved/sizes-store.ts'
@@ -44,13 +46,21 @@ export type SavedSegments = ReturnType<typeof createSegments>
 
 /** Segments that are saved by name and used in campaigns, with their sizes over time. */
 export function createSegments({ pool, campaigns }: { pool: Pool; campaigns: Users }) {
-  const { count, job } = sizesOf(pool)
+  const { count, countDraft, job } = sizesOf(pool)
   return {
     saving: createSaving(pool, campaigns),
     catalog: createCatalog(pool),
 
     sizes: {
       count,
+
+      /** Checks a segment that is not saved, and counts it. */
+      async countDraft(projectId: ProjectId, segment: unknown, gone: AbortSignal) {
+        const checked = parseSegment(segment)
+        await checkPatterns(pool, checked)
+        return countDraft(projectId, checked, gone)
+      },
+
       list: (projectId: ProjectId, segmentId: string, before: string | null, limit: number) =>
         listSizes(pool, projectId, segmentId, before, limit)
     },

@@ -2,7 +2,7 @@ import { pageOf } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { listPage, TriggerQuery } from './list.ts'
-import { TriggerAnswer } from './schemas.ts'
+import { TriggerAnswer, TriggerSizeAnswer } from './schemas.ts'
 import type { Triggers } from './triggers.ts'
 
 /** Routes by which the console and the CLI watch triggers. */
@@ -17,6 +17,17 @@ export function triggerManagementRoutes(manage: Routes<ManageCaller, ManageAcces
       refusals: ['invalid_parameter']
     },
     ({ caller, query }) => listPage(triggers, caller.project!.id, query)
+  )
+
+  manage.get(
+    '/projects/:project_id/triggers/:trigger_id/size',
+    {
+      summary: 'Count the audience of a trigger, for up to three seconds: counts.targeted grows while it is sent',
+      access: 'viewer',
+      answer: TriggerSizeAnswer,
+      refusals: ['not_found']
+    },
+    ({ caller, params }) => triggers.size(caller.project!.id, params.trigger_id!)
   )
 
   manage.get(

@@ -58,6 +58,12 @@ export const TriggerAnswer = Type.Object({
 })
 export type Trigger = Static<typeof TriggerAnswer>
 
+export const TriggerSizeAnswer = Type.Object({
+  devices: Type.Integer({ description: 'Devices and targets that it concerns: what counts.targeted comes to.' }),
+  complete: Type.Boolean({ description: 'false: the time was too short, and there are more.' })
+})
+export type TriggerSize = Static<typeof TriggerSizeAnswer>
+
 /** A condition of the segment; a group has conditions of its own. */
 export interface GateCondition {
   passed: boolean

@@ -24,6 +24,7 @@ import { keepTriggersJob, sweepTriggersJob } from './jobs.ts'
 import { resumeJob, scheduleResume } from './resume.ts'
 import { createMove } from './scheduled/move.ts'
 import { releaseJob } from './scheduled/release.ts'
+import { createSizes, type TriggerSize } from './size.ts'
 import { eraseTriggerWindow, findTrigger, listTriggers, type TriggerRow } from './store.ts'
 import { createStreams } from './stream.ts'
 
@@ -73,6 +74,7 @@ export function createTriggers(options: TriggersOptions) {
     paused: messages.paused
   })
   const small = new SmallTriggers({ pool, messages, versions, onEnded, freeSlots, projectOf, enter })
+  const sizeOf = createSizes(pool, versions)
   const explain = createExplain({ pool, versions, projectOf, pausedSince: messages.pausedSince })
 
   return {
@@ -95,6 +97,11 @@ export function createTriggers(options: TriggersOptions) {
 
     async get(projectId: ProjectId, triggerId: string): Promise<TriggerRow> {
       return existing(await findTrigger(pool, projectId, checkTriggerId(triggerId)))
+    },
+
+    /** The devices and targets that the trigger concerns, counted for up to three seconds. */
+    async size(projectId: ProjectId, triggerId: string): Promise<TriggerSize> {
+      return existing(await sizeOf(projectId, checkTriggerId(triggerId)))
     },
 
     list: (projectId: ProjectId, filter: Parameters<typeof listTriggers>[2], before: string | null, limit: number) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { givenCampaign, put } from '../support/campaigns.ts'
+import { givenCampaign, givenMany, put, run, triggered } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
 import { givenUser } from '../support/messages.ts'
 import { eventually, type TestProject } from '../support/service.ts'
@@ -88,4 +88,88 @@ describe('a trigger', () => {
     await sees(page, 'completed')
     assert.equal(await triggers(), 1)
   })
+})
+
+describe('a segment', () => {
+  story('is built from the properties of the project, and warns about names and types that none has', async (scene) => {
+    const project = await shop()
+    const events = { events: [{ device_id: `cy-phone-${project.id}`, name: 'purchase', properties: { amount: 12 } }] }
+    assert.equal((await project.call('POST', '/api/v1/events', { json: events })).status, 200)
+    const page = await scene.open(service, `p/${project.id}/new-segment`)
+    await sees(page, '3 users match, 2 can be reached.')
+    await page.getByRole('button', { name: 'Add condition' }).click()
+    await sees(page, '1 user matches, 1 can be reached.')
+
+    // A misspelt name, and the one that was meant.
+    const attribute = page.getByRole('textbox', { name: 'Attribute' })
+    await attribute.fill('user.agee')
+    await sees(page, 'No user has “agee”. Did you mean')
+    await sees(page, '0 users match')
+    await page.getByRole('button', { name: 'age', exact: true }).click()
+    assert.equal(await attribute.inputValue(), 'user.age')
+
+    // A text where the property is a number.
+    await choose(page, 'Operator', 'is greater than')
+    await page.getByLabel('Value', { exact: true }).fill('30')
+    await sees(page, 'age is a number; you compare it with the text “30”.')
+    await page.getByRole('button', { name: 'Use the number 30' }).click()
+    await sees(page, '1 user matches')
+
+    // Suggestions, and opposites in words.
+    await attribute.fill('')
+    await page.getByRole('option', { name: /user\.plan/ }).click()
+    await choose(page, 'Operator', 'does not start with')
+    await choose(page, 'Value type', 'text')
+    await page.getByLabel('Value', { exact: true }).click()
+    await page.getByRole('option', { name: 'premium' }).click()
+    await sees(page, '2 users match')
+    await page.getByRole('button', { name: 'Add event' }).click()
+    const name = page.getByLabel('Event', { exact: true })
+    await name.fill('purchas')
+    await sees(page, 'No event is called “purchas”. Did you mean')
+    await page.getByRole('button', { name: 'purchase', exact: true }).click()
+    await choose(page, 'Did or did not', 'did not')
+    await scene.look(page, 'the segment builder with warnings')
+    await scene.picture(page, 'segment-builder')
+    await page.getByLabel('Name').fill('Not premium')
+    await page.getByRole('textbox', { name: 'ID' }).fill('other')
+    await page.getByRole('button', { name: 'Create' }).click()
+    const saved = () => service.manage('GET', `/projects/${project.id}/segments/other`)
+    await eventually(async () =>
+      assert.deepEqual((await saved()).json.segment, {
+        all: [
+          { not: { attribute: 'user.plan', operator: 'starts_with', value: 'premium' } },
+          { not: { event: 'purchase', operator: 'at_least', count: 1, within: '30d' } }
+        ]
+      })
+    )
+  })
+})
+
+describe('the page of a trigger', () => {
+  story(
+    'shows its progress among all recipients, reasons in words and the condition that stopped a user',
+    async (scene) => {
+      const project = await shop()
+      await givenMany(service, project, 40, `slow-${project.id}`)
+      const slow = { attribute: 'user.n', operator: 'greater_than', value: 0 }
+      await givenCampaign(service, project, { campaign_id: 'slow', segment: slow, throttle_per_second: 1 })
+      const running = await triggered(project, { audience: { broadcast: true } }, 'slow')
+      const page = await scene.open(service, `p/${project.id}/triggers/${running}`)
+      await sees(page, /^\d of 40 done · \d+%$/)
+      await project.call('POST', `/api/v1/triggers/${running}:cancel`)
+
+      const adults = { attribute: 'user.age', operator: 'greater_than', value: 30 }
+      await givenCampaign(service, project, { campaign_id: 'adults', segment: adults })
+      const ids = ['ana', 'bo', 'cy'].map((project_user_id) => ({ project_user_id }))
+      const { trigger_id } = await run(project, { audience: { targets: ids } }, 'adults')
+      await page.goto(`${service.url}/console/p/${project.id}/triggers/${trigger_id}?explain=bo`)
+      await sees(page, '3 of 3 done · 100%')
+      await sees(page, 'Not in the segment')
+      await sees(page.locator('[data-condition=no]'), 'age is 19, needs more than 30')
+      await scene.look(page, 'the page of a trigger with an explanation')
+      await page.getByRole('link', { name: 'bo' }).first().click()
+      await page.waitForURL(/users\/bo$/)
+    }
+  )
 })

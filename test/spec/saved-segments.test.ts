@@ -41,6 +41,20 @@ describe('saved segments', () => {
     assert.deepEqual(actions, ['segment.delete', 'segment.create', 'segment.update', 'segment.create'])
   })
 
+  it('can be counted before they are saved', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 30, 'draft')
+    await save(project, 'large', above(20))
+    const count = (segment: Json) => service.manage('POST', `${at(project)}:count`, { json: { segment } })
+    const { json } = await count({
+      all: [{ ref: 'large' }, { attribute: 'user.odd', operator: 'equals', value: true }]
+    })
+    assert.deepEqual(json, { users: 5, reachable_users: 5, devices: 5, complete: true, reason: null })
+    assert.equal((await count(above('{{ trigger.n }}'))).json.reason, 'missing_trigger_property')
+    for (const wrong of [{ ref: 'none' }, { attribute: 'user.n' }, above({})])
+      assert.deepEqual([(await count(wrong)).status, (await count(wrong)).json.code], [400, 'invalid_segment'])
+  })
+
   it('limit the campaigns that refer to them, alone and inside groups, also by way of others', async () => {
     const project = await service.project()
     await givenMany(service, project, 30, 'ref')

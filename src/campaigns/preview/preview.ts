@@ -27,7 +27,7 @@ import {
 } from '../audience/request.ts'
 import { resolveTargets, type SegmentOf } from '../audience/targets.ts'
 import type { Campaign } from '../definition/definition.ts'
-import { readyOf } from '../versions.ts'
+import { type Ready, readyOf, type SegmentTrigger } from '../versions.ts'
 import { needsEach, type ReachRules, reachOf } from './reach.ts'
 import { sampleOf } from './sample.ts'
 import type { Preview } from './schemas.ts'
@@ -97,6 +97,29 @@ export const createPreview =
       ...(await sampleOf(pool, projectId, ready, trigger, { ...found, refusalOf: reach.refusalOf }))
     }
   }
+
+/**
+ * Counts the devices and targets that a trigger concerns, whatever becomes of them, for up to three seconds: what its
+ * counter `targeted` comes to.
+ */
+export async function countConcerned(
+  pool: Pool,
+  projectId: ProjectId,
+  ready: Ready,
+  trigger: SegmentTrigger,
+  audience: StoredAudience
+): Promise<{ devices: number; complete: boolean }> {
+  const all = { attributesType: null, refusalOf: () => undefined }
+  const count = () =>
+    'broadcast' in audience
+      ? countEveryone(pool, projectId, ready.segmentFor(trigger), all)
+      : countTargets(pool, projectId, ready.segmentsFor(trigger), audience.targets, all, undefined)
+  const { devices, skipped, complete } = await count().catch((error: unknown) => {
+    if (error instanceof SegmentFailed) return { ...none(error.reason), complete: false }
+    throw error
+  })
+  return { devices: Object.values(skipped).reduce((sum, more) => sum + more, devices), complete }
+}
 
 /** What decides whether a message reaches a device. */
 interface Reach {

@@ -15,6 +15,7 @@ import type { SavedSegments } from '../segments.ts'
 import { checkSegmentId } from './saved.ts'
 import {
   CountAnswer,
+  DraftSegmentBody,
   ListedSegment,
   SavedAnswer,
   SegmentAnswer,
@@ -105,6 +106,24 @@ export function segmentRoutes(manage: Routes<ManageCaller, ManageAccess>, segmen
         ({ day }) => encodeCursor(day),
         (row) => row
       )
+    }
+  )
+
+  manage.post(
+    `${path}::count`,
+    {
+      summary: 'Count a segment that is not saved, for up to three seconds',
+      access: 'viewer',
+      body: DraftSegmentBody,
+      maxBody: largestBody,
+      answer: CountAnswer,
+      refusals: ['invalid_segment'],
+      example: { segment: segmentExample.segment }
+    },
+    ({ caller, body, reply }) => {
+      const gone = new AbortController()
+      reply.raw.on('close', () => gone.abort())
+      return sizes.countDraft(caller.project!.id, body.segment, gone.signal)
     }
   )
 

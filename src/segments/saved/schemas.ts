@@ -26,6 +26,7 @@ const saved = {
   created_at: Time('When it was saved first.'),
   updated_at: Time('When it was changed last.')
 }
+export const DraftSegmentBody = Type.Object({ segment: SegmentField })
 export const ListedSegment = Type.Object(saved)
 export const SegmentAnswer = Type.Object({
   ...saved,

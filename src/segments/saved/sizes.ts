@@ -4,6 +4,7 @@ import { recurring } from '../../platform/jobs/definition.ts'
 import { steadyMs } from '../../platform/time.ts'
 import { listRetentions } from '../../projects/projects.ts'
 import { type CompiledSegment, compileSegment } from '../compile.ts'
+import type { Segment } from '../language.ts'
 import { countBatch, countUsers, firstUser, type SegmentAt, SegmentFailed } from '../store.ts'
 import { patiently } from '../turns.ts'
 import { writeOut } from './refs.ts'
@@ -37,6 +38,12 @@ export const sizesOf = (pool: Pool) => ({
   /** Counts a saved segment now, for up to three seconds. Undefined: there is none of this id. */
   count: (projectId: ProjectId, id: string) => countSaved(pool, projectId, id, requestMs),
 
+  /** Counts a segment that is not saved, for up to three seconds, or until the caller is gone. */
+  countDraft(projectId: ProjectId, segment: Segment, gone: AbortSignal): Promise<Size> {
+    const deadline = steadyMs() + requestMs
+    return countWhole(pool, projectId, segment, () => (gone.aborted ? 0 : deadline))
+  },
+
   /** Counts each saved segment once a day. A segment that fails is tried again the next day. */
   job: recurring({
     name: 'segments.sizes',
@@ -59,11 +66,21 @@ export const sizesOf = (pool: Pool) => ({
 
 async function countSaved(pool: Pool, projectId: ProjectId, id: string, forMs: number, signal?: AbortSignal) {
   const saved = await findSaved(pool, projectId, id)
-  if (!saved) return undefined
-  const whole = writeOut(saved.segment, await loadKnown(pool, projectId, [saved.segment]))
+  const deadline = steadyMs() + forMs
+  return saved && countWhole(pool, projectId, saved.segment, () => deadline, signal)
+}
+
+async function countWhole(
+  pool: Pool,
+  projectId: ProjectId,
+  segment: Segment,
+  deadline: () => number,
+  signal?: AbortSignal
+): Promise<Size> {
+  const whole = writeOut(segment, await loadKnown(pool, projectId, [segment]))
   const now = new Date()
   const known = new Map<string, CompiledSegment>()
-  return countSize(pool, projectId, steadyMs() + forMs, signal, (first, scope) => {
+  return countSize(pool, projectId, deadline, signal, (first, scope) => {
     const key = `${first} ${scope?.devices}`
     const compiled = known.get(key) ?? compileSegment(whole, {}, now, first, scope)
     known.set(key, compiled)
@@ -74,7 +91,7 @@ async function countSaved(pool: Pool, projectId: ProjectId, id: string, forMs: n
 async function countSize(
   pool: Pool,
   projectId: ProjectId,
-  deadline: number,
+  deadline: () => number,
   signal: AbortSignal | undefined,
   segment: SegmentAt
 ): Promise<Size> {
@@ -85,10 +102,10 @@ async function countSize(
   try {
     for (let user: string | null = firstUser; user !== null; ) {
       signal?.throwIfAborted()
-      if (steadyMs() > deadline) return { ...size, complete: false, reason: 'too_many_users' }
+      if (steadyMs() > deadline()) return { ...size, complete: false, reason: 'too_many_users' }
       const from: string = user
-      size.users += await patiently(() => countUsers(pool, projectId, segment, from, usersAtOnce), deadline)
-      const reached = await patiently(() => countBatch(pool, projectId, segment, from, wanted), deadline)
+      size.users += await patiently(() => countUsers(pool, projectId, segment, from, usersAtOnce), deadline())
+      const reached = await patiently(() => countBatch(pool, projectId, segment, from, wanted), deadline())
       size.reachable_users += reached.users
       size.devices += reached.devices
       user = reached.next

@@ -30,6 +30,11 @@ const skips: Record<string, [title: string, one: string, several: string]> = {
 }
 
 const failures: Record<string, string> = {
+  no_audience: 'Neither the trigger nor the campaign has an audience',
+  campaign_not_active: 'The campaign was not active when the trigger was due',
+  segment_too_slow: 'The conditions take too long',
+  segment_invalid: 'The conditions cannot be evaluated',
+
   TOKEN_INVALID: 'Push token no longer valid',
   CONNECTION_LOST: 'Connection to the gateway lost',
   EXPIRED: 'Not accepted in time',

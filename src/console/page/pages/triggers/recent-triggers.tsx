@@ -27,15 +27,19 @@ export function RecentTriggers({ campaignId, limit = 5 }: { campaignId?: string;
             <Text c="dimmed">No triggers yet.</Text>
           ) : (
             <Stack gap="sm">
-              {items.map(({ trigger_id, campaign_id, accepted_at, state, counts }) => (
-                <div key={trigger_id}>
+              {items.map((trigger) => (
+                <div key={trigger.trigger_id}>
                   <Group justify="space-between" wrap="nowrap">
-                    <Anchor component={Link} to={triggerLink(projectId, trigger_id)} style={{ minWidth: 0 }}>
-                      {campaignId === undefined ? <Clip width="100%">{campaign_id}</Clip> : <When at={accepted_at} />}
+                    <Anchor component={Link} to={triggerLink(projectId, trigger.trigger_id)} style={{ minWidth: 0 }}>
+                      {campaignId === undefined ? (
+                        <Clip width="100%">{trigger.campaign_id}</Clip>
+                      ) : (
+                        <When at={trigger.accepted_at} />
+                      )}
                     </Anchor>
-                    <StateBadge state={state} />
+                    <StateBadge state={trigger.state} />
                   </Group>
-                  <Progress counts={counts} />
+                  <Progress trigger={trigger} />
                 </div>
               ))}
             </Stack>

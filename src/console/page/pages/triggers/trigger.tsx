@@ -14,6 +14,7 @@ import { FilteredMessages } from '../messages/filtered-messages.tsx'
 import { Explain } from './explain.tsx'
 import { MoveTrigger } from './move.tsx'
 import { Progress, StateBadge } from './progress.tsx'
+import { reasonTitle } from './reasons.ts'
 import { sourceText } from './source.tsx'
 
 const ended = (state: string) => ['completed', 'canceled', 'failed'].includes(state)
@@ -84,8 +85,8 @@ export function Trigger() {
             {canStop && found.state === 'scheduled' && (
               <MoveTrigger key={found.send_at} trigger={found} moved={(moved) => queries.setQueryData(key, moved)} />
             )}
-            {found.reason && <Text>{found.reason}</Text>}
-            <Progress counts={found.counts} />
+            {found.reason && <Text>{reasonTitle(found.reason)}</Text>}
+            <Progress trigger={found} />
             <Counts counts={found.counts} />
             <Reasons title="Skipped by reason" reasons={found.skipped} />
             <Reasons title="Failed by reason" reasons={found.failures} />
@@ -126,7 +127,7 @@ const Reasons = ({ title, reasons }: { title: string; reasons: Record<string, nu
         <Table.Tbody>
           {Object.entries(reasons).map(([reason, count]) => (
             <Table.Tr key={reason}>
-              <Table.Td>{reason}</Table.Td>
+              <Table.Td title={reason}>{reasonTitle(reason)}</Table.Td>
               <Table.Td ta="right">{count.toLocaleString()}</Table.Td>
             </Table.Tr>
           ))}

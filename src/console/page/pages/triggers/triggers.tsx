@@ -3,11 +3,11 @@ import { Link } from '@tanstack/react-router'
 import type { Trigger } from '../../../../wire.ts'
 import { usePagedList } from '../../api/paged-list.ts'
 import { useProjectId } from '../../api/session.ts'
-import { triggerLink } from '../../parts/links.ts'
+import { campaignLink, triggerLink } from '../../parts/links.ts'
 import { PagedList } from '../../parts/list.tsx'
 import { PageLayout } from '../../parts/page.tsx'
 import { EmptyState } from '../../parts/states.tsx'
-import { When } from '../../parts/texts.tsx'
+import { Clip, When } from '../../parts/texts.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
 import { StateBadge } from './progress.tsx'
 import { sourceText } from './source.tsx'
@@ -49,7 +49,11 @@ export function Triggers() {
           },
           {
             name: 'Campaign',
-            show: ({ campaign_id, campaign_version }) => `${campaign_id} (version ${campaign_version})`
+            show: ({ campaign_id, campaign_version }) => (
+              <Anchor component={Link} to={campaignLink(projectId, campaign_id)} title={`Version ${campaign_version}`}>
+                <Clip>{campaign_id}</Clip>
+              </Anchor>
+            )
           },
           { name: 'Source', show: sourceText },
           {
@@ -63,10 +67,11 @@ export function Triggers() {
           },
           {
             name: 'Messages',
-            show: ({ counts }) => (
+            show: ({ counts, ended_at }) => (
               <Group gap="xs" wrap="nowrap">
                 <Text size="sm" miw={110}>
-                  {counts.sent} of {counts.targeted} sent
+                  {/* While it is sent, the number of recipients grows. */}
+                  {ended_at ? `${counts.sent} of ${counts.targeted} sent` : `${counts.sent} sent so far`}
                 </Text>
                 {counts.failed > 0 && <Badge color="red">{counts.failed} failed</Badge>}
               </Group>

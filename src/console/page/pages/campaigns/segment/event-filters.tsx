@@ -9,11 +9,14 @@ const newFilter: AttributeCondition = { attribute: 'event.amount', operator: 'gr
 
 /** Conditions on the properties of an event. */
 export function EventFilters({
+  event,
   where = [],
   set,
   findError,
   path
 }: {
+  /** The name of the event; suggestions come from events of that name. */
+  event: string
   where: AttributeCondition[] | undefined
   set: (where: AttributeCondition[] | undefined) => void
   findError?: FindError
@@ -26,11 +29,7 @@ export function EventFilters({
         // biome-ignore lint/suspicious/noArrayIndexKey: a filter is identified by its position
         <Group key={index} gap="xs" w="100%">
           <Text size="sm">where</Text>
-          <ConditionRow
-            condition={filter}
-            change={(next) => put(where.with(index, next))}
-            attributes={['event.amount']}
-          />
+          <ConditionRow condition={filter} change={(next) => put(where.with(index, next))} event={event} />
           <ActionIcon
             variant="subtle"
             color="red"

@@ -1,21 +1,34 @@
 import { Group, NumberInput, Select, Text, TextInput } from '@mantine/core'
 import type { EventCondition } from '../../../../../wire.ts'
 import { EventFilters } from './event-filters.tsx'
-import { EventName } from './event-name.tsx'
+import { EventName, EventNameHint } from './event-name.tsx'
 
 /** A condition on events: which one, how often, since when, and with which properties. */
 export function EventRow({
   condition,
-  change
+  negated,
+  change: put,
+  readOnly
 }: {
   condition: EventCondition
-  change: (condition: EventCondition) => void
+  negated: boolean
+  change: (condition: EventCondition, negated: boolean) => void
+  readOnly: boolean
 }) {
+  const change = (next: EventCondition) => put(next, negated)
   const { within, ...always } = condition
   const { where, ...without } = condition
   return (
     <Group gap="xs">
-      <Text size="sm">did</Text>
+      <Select
+        aria-label="Did or did not"
+        size="xs"
+        w={90}
+        allowDeselect={false}
+        value={negated ? 'did not' : 'did'}
+        onChange={(chosen) => put(condition, chosen === 'did not')}
+        data={['did', 'did not']}
+      />
       <EventName
         aria-label="Event"
         size="xs"
@@ -49,7 +62,12 @@ export function EventRow({
         value={within ?? ''}
         onChange={({ currentTarget: { value } }) => change(value ? { ...always, within: value } : always)}
       />
-      <EventFilters where={where} set={(next) => change(next ? { ...condition, where: next } : without)} />
+      {!readOnly && <EventNameHint name={condition.event} change={(event) => change({ ...condition, event })} />}
+      <EventFilters
+        event={condition.event}
+        where={where}
+        set={(next) => change(next ? { ...condition, where: next } : without)}
+      />
     </Group>
   )
 }

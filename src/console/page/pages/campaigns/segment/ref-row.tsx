@@ -17,12 +17,29 @@ export function useSavedSegments(): ListedSegment[] {
 }
 
 /** Users who are in a saved segment. */
-export function RefRow({ id, change }: { id: string; change: (id: string) => void }) {
+export function RefRow({
+  id,
+  negated,
+  change
+}: {
+  id: string
+  negated: boolean
+  change: (id: string, negated: boolean) => void
+}) {
   const options = useSavedSegments().map(({ segment_id: value, name: label }) => ({ value, label }))
   const unknown = options.every(({ value }) => value !== id)
   return (
     <>
-      <Text size="sm">in the saved segment</Text>
+      <Select
+        aria-label="In or not in"
+        size="xs"
+        w={110}
+        allowDeselect={false}
+        value={negated ? 'is not in' : 'is in'}
+        onChange={(chosen) => change(id, chosen === 'is not in')}
+        data={['is in', 'is not in']}
+      />
+      <Text size="sm">the saved segment</Text>
       <Select
         aria-label="Saved segment"
         size="xs"
@@ -30,7 +47,7 @@ export function RefRow({ id, change }: { id: string; change: (id: string) => voi
         searchable
         allowDeselect={false}
         value={id || null}
-        onChange={(next) => next && change(next)}
+        onChange={(next) => next && change(next, negated)}
         data={unknown && id ? [...options, { value: id, label: id }] : options}
       />
     </>

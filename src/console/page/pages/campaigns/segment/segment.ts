@@ -8,7 +8,7 @@ export type FindError = (path: string, only?: boolean) => string | undefined
 
 type Operator = AttributeCondition['operator']
 
-export const operators: { value: Operator; label: string }[] = [
+const operators: { value: Operator; label: string }[] = [
   { value: 'equals', label: 'is' },
   { value: 'not_equals', label: 'is not' },
   { value: 'greater_than', label: 'is greater than' },
@@ -28,6 +28,31 @@ export const operators: { value: Operator; label: string }[] = [
   { value: 'after', label: 'is after' },
   { value: 'within_last', label: 'is within the last' }
 ]
+
+/** Operators whose opposite the language has no word for: the condition stands in a `not`. */
+const negations: Partial<Record<Operator, string>> = {
+  starts_with: 'does not start with',
+  ends_with: 'does not end with',
+  matches: 'does not match regex',
+  within_last: 'is not within the last'
+}
+
+const timely: readonly Operator[] = ['before', 'after', 'within_last']
+const textual: readonly Operator[] = ['contains', 'not_contains', 'starts_with', 'ends_with', 'matches']
+
+/** The operators that fit an attribute, in words, the opposite of each included. `withNot`: a condition may be negated. */
+export function operatorsFor({ attribute, operator }: AttributeCondition, negated: boolean, withNot: boolean) {
+  const isTime = attribute === 'user.created_at' || attribute === 'user.last_seen_at'
+  const isText = attributes.includes(attribute) && !isTime
+  const fits = (value: Operator) => !(isTime && textual.includes(value)) && !(isText && timely.includes(value))
+  return operators
+    .filter(({ value }) => value === operator || fits(value))
+    .flatMap(({ value, label }) => {
+      const opposite = negations[value] ?? (negated && value === operator ? `not: ${label}` : undefined)
+      const both = [{ value: value as string, label }]
+      return withNot && opposite ? [...both, { value: `not ${value}`, label: opposite }] : both
+    })
+}
 
 export const attributes = [
   'user.id',

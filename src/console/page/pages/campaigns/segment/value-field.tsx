@@ -1,11 +1,11 @@
-import { Group, NumberInput, Select, TagsInput, TextInput } from '@mantine/core'
+import { Autocomplete, Group, NumberInput, Select, TagsInput, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { initialValues, referenceName, referenceTo, typeOf, type ValueType } from './segment.ts'
 
 type Set<Value> = (value: Value) => void
 
 /** The type of a value and a field for it. */
-export function ValueField({ value, set }: { value: unknown; set: Set<unknown> }) {
+export function ValueField({ value, set, examples }: { value: unknown; set: Set<unknown>; examples: unknown[] }) {
   const type = typeOf(value)
   return (
     <Group gap={4} wrap="nowrap">
@@ -18,20 +18,32 @@ export function ValueField({ value, set }: { value: unknown; set: Set<unknown> }
         data={Object.keys(initialValues) as ValueType[]}
         onChange={(next) => next && set(initialValues[next])}
       />
-      <TypedField type={type} value={value} set={set} />
+      <TypedField type={type} value={value} set={set} examples={examples} />
     </Group>
   )
 }
 
-function TypedField({ type, value, set }: { type: ValueType; value: unknown; set: Set<unknown> }) {
+function TypedField({
+  type,
+  value,
+  set,
+  examples
+}: {
+  type: ValueType
+  value: unknown
+  set: Set<unknown>
+  examples: unknown[]
+}) {
   if (type === 'text')
     return (
-      <TextInput
+      <Autocomplete
         aria-label="Value"
         size="xs"
-        w={130}
+        w={140}
+        dir="auto"
+        data={[...new Set(examples.filter((one) => typeof one === 'string' && one !== ''))] as string[]}
         value={String(value ?? '')}
-        onChange={({ currentTarget }) => set(currentTarget.value)}
+        onChange={set}
       />
     )
   if (type === 'number')
@@ -69,7 +81,7 @@ function TypedField({ type, value, set }: { type: ValueType; value: unknown; set
 }
 
 /** Values of `is one of`. The type applies to values that are typed from now on. */
-export function ListField({ values, set }: { values: unknown[]; set: Set<unknown[]> }) {
+export function ListField({ values, set, examples }: { values: unknown[]; set: Set<unknown[]>; examples: unknown[] }) {
   const [numbers, setNumbers] = useState(() => values.length > 0 && values.every((value) => typeof value === 'number'))
   const known = (text: string) => values.find((value) => String(value) === text)
   const read = (text: string): unknown => (numbers && text.trim() !== '' && isNumeric(text) ? Number(text) : text)
@@ -93,6 +105,7 @@ export function ListField({ values, set }: { values: unknown[]; set: Set<unknown
         size="xs"
         w={220}
         value={values.map(String)}
+        data={[...new Set(examples.filter((one) => one !== null && one !== '').map(String))]}
         onChange={(texts) => set(texts.map((text) => known(text) ?? read(text)))}
         acceptValueOnBlur
       />

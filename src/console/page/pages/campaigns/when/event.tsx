@@ -4,7 +4,7 @@ import type { AttributeCondition } from '../../../../../wire.ts'
 import { useEditor } from '../editor-form.ts'
 import { ErrorText } from '../segment/error-text.tsx'
 import { EventFilters } from '../segment/event-filters.tsx'
-import { EventName } from '../segment/event-name.tsx'
+import { EventName, EventNameHint } from '../segment/event-name.tsx'
 
 /** The event that an event-triggered campaign waits for. */
 export function EventTriggerFields() {
@@ -84,7 +84,9 @@ function EventMatch({ path, label, description }: { path: string; label: string;
           w={280}
           maw="100%"
         />
+        {canEdit && <EventNameHint name={name.value} change={(event) => set(path, { ...read<object>(path), event })} />}
         <EventFilters
+          event={name.value}
           where={where}
           set={(next) => set(`${path}.where`, next)}
           findError={findError}

@@ -101,7 +101,7 @@ describe('a segment', () => {
     await sees(page, '1 user matches, 1 can be reached.')
 
     // A misspelt name, and the one that was meant.
-    const attribute = page.getByRole('textbox', { name: 'Attribute' })
+    const attribute = page.getByRole('combobox', { name: 'Attribute' })
     await attribute.fill('user.agee')
     await sees(page, 'No user has “agee”. Did you mean')
     await sees(page, '0 users match')
@@ -110,7 +110,8 @@ describe('a segment', () => {
 
     // A text where the property is a number.
     await choose(page, 'Operator', 'is greater than')
-    await page.getByLabel('Value', { exact: true }).fill('30')
+    const value = page.getByRole('combobox', { name: 'Value', exact: true })
+    await value.fill('30')
     await sees(page, 'age is a number; you compare it with the text “30”.')
     await page.getByRole('button', { name: 'Use the number 30' }).click()
     await sees(page, '1 user matches')
@@ -119,12 +120,11 @@ describe('a segment', () => {
     await attribute.fill('')
     await page.getByRole('option', { name: /user\.plan/ }).click()
     await choose(page, 'Operator', 'does not start with')
-    await choose(page, 'Value type', 'text')
-    await page.getByLabel('Value', { exact: true }).click()
+    await value.fill('')
     await page.getByRole('option', { name: 'premium' }).click()
     await sees(page, '2 users match')
     await page.getByRole('button', { name: 'Add event' }).click()
-    const name = page.getByLabel('Event', { exact: true })
+    const name = page.getByRole('combobox', { name: 'Event', exact: true })
     await name.fill('purchas')
     await sees(page, 'No event is called “purchas”. Did you mean')
     await page.getByRole('button', { name: 'purchase', exact: true }).click()

@@ -277,7 +277,7 @@ story('a saved segment is counted, and narrows a campaign that refers to it', as
   await text(page, 'Name').fill('On the free plan')
   await text(page, 'ID').fill('free')
   await page.getByRole('button', { name: 'Add condition' }).click()
-  await page.getByLabel('Value', { exact: true }).fill('free')
+  await page.getByRole('combobox', { name: 'Value', exact: true }).fill('free')
   await page.getByRole('button', { name: 'Create' }).click()
   await sees(page, /1 user now, of whom 0 can be reached/)
   await page.goto(`${service.url}/console/p/${project.id}/new-campaign`)

@@ -35,7 +35,7 @@ export function CompareButton({ texts, sample }: { texts: Placed[]; sample: Samp
             {texts.map((text) => {
               const label = labelOf(text, oneLanguage)
               return (
-                <section key={label} aria-label={label}>
+                <div key={label}>
                   <Title order={3} size="h6" mb={4}>
                     {label}
                   </Title>
@@ -46,7 +46,7 @@ export function CompareButton({ texts, sample }: { texts: Placed[]; sample: Samp
                   />
                   {text.reason && <Text c="var(--mantine-color-error)">{text.reason}</Text>}
                   <MissingValues names={text.missing} />
-                </section>
+                </div>
               )
             })}
           </SimpleGrid>

@@ -8,7 +8,7 @@ export type FindError = (path: string, only?: boolean) => string | undefined
 
 type Operator = AttributeCondition['operator']
 
-const operators: { value: Operator; label: string }[] = [
+export const operators: { value: Operator; label: string }[] = [
   { value: 'equals', label: 'is' },
   { value: 'not_equals', label: 'is not' },
   { value: 'greater_than', label: 'is greater than' },

@@ -140,6 +140,7 @@ describe('the device lab', () => {
     await page.reload()
     await eventually(async () => assert.equal(await phones.getAttribute('data-device'), 'b-17'))
     await page.getByLabel('Search devices').fill('')
+    await eventually(async () => assert.ok((await phones.count()) > 1))
     await choose(page, 'Platform', 'iPhone')
     await eventually(async () => assert.equal(await phones.count(), 1))
     await choose(page, 'State', 'Offline')

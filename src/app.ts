@@ -226,7 +226,7 @@ function openHttp(
   capabilities: Capabilities,
   { nodes, tracing, stopping }: { nodes: Nodes; tracing: Tracing; stopping: () => boolean }
 ): Http {
-  const { simulators, agents, mcp, triggers, credentials, members } = capabilities
+  const { simulators, agents, mcp, triggers, credentials, members, doors } = capabilities
   const changes = createChanges({ pool, nodes, log })
   const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
   opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
@@ -245,7 +245,14 @@ function openHttp(
   docsSite(open)
   if (role === 'worker') return http
   sdkRoutes(open)
-  consoleRoutes(open, state, { pool, credentials, members, passwords: config.PASSWORD_SIGN_IN })
+  consoleRoutes(open, state, {
+    pool,
+    credentials,
+    members,
+    doors,
+    passwords: config.PASSWORD_SIGN_IN,
+    baseUrlOf: agents.baseUrlOf
+  })
   mountSurfaces(http, capabilities, { pool, nodes, changes, agentOrigins: config.A2A_ORIGINS ?? [] })
   return http
 }

@@ -7,7 +7,7 @@ import { createGateways, type Sender } from './gateways/gateways.ts'
 import { createJourneys, moveJourneys } from './journeys/journeys.ts'
 import { createPhoneReports } from './manage/phone-reports.ts'
 import { createMcp } from './mcp/mcp.ts'
-import { createMembers, type MembersNeeds, peopleOf } from './members/members.ts'
+import { createDoors, createMembers, type MembersNeeds, peopleOf } from './members/members.ts'
 import { createMessages, createPauses, moveMessages, type OnSettled } from './messages/messages.ts'
 import { createOversight } from './oversight/oversight.ts'
 import type { Config } from './platform/config.ts'
@@ -87,6 +87,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     serving: () => cluster.serving(),
     cost: overrides.passwordCost
   })
+  const doors = createDoors({ pool, credentials, key, log }, config)
   const identity = tenants.createIdentity({ pool, key })
   const devices = createDevices({
     pool,
@@ -294,6 +295,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
   return {
     credentials,
     members,
+    doors,
     projects,
     erasure,
     users,

@@ -15,6 +15,7 @@ import type { Changes } from './manage/changes/changes.ts'
 import { changeRoutes } from './manage/changes/routes.ts'
 import { jobRoutes } from './manage/job-routes.ts'
 import { memberRoutes } from './manage/member-routes.ts'
+import { passkeyRoutes } from './manage/passkey-routes.ts'
 import { manageRoutes } from './manage/routes.ts'
 import { sessionRoutes } from './manage/session-routes.ts'
 import { simulatorRoutes } from './manage/simulator-routes.ts'
@@ -149,7 +150,8 @@ export function mountSurfaces(
   manageRoutes(manage, { projects, identity: capabilities.identity, pool, nodes, names, skills: agents.skills })
   changeRoutes(manage, changes, admission.byTokenForManagement)
   memberRoutes(manage, capabilities.members, () => capabilities.address.base)
-  sessionRoutes(manage, capabilities.members)
+  sessionRoutes(manage, capabilities.members, capabilities.doors)
+  passkeyRoutes(manage, { ...capabilities, baseUrlOf: agents.baseUrlOf })
   jobRoutes(manage, pool)
   userManagementRoutes(manage, users, pool)
   indexedPropertyRoutes(manage, users, pool)

@@ -126,6 +126,8 @@ export type Member = Static<typeof people.MemberAnswer>
 export type InvitedMember = Static<typeof people.InvitedMember>
 /** A link that sets a new password. */
 export type ResetLink = Static<typeof people.LinkAnswer>
+export type Account = Static<typeof people.AccountAnswer>
+export type Passkey = Static<typeof people.PasskeyAnswer>
 /** A signed-in browser. */
 export type Session = Static<typeof people.SessionAnswer>
 /** What an invitation or a reset link is for. */

@@ -22,7 +22,10 @@ const global = new Set([
   'sessions',
   'members',
   'memberships',
-  'member_links'
+  'member_links',
+  'member_identities',
+  'passkeys',
+  'used_challenges'
 ])
 const tables = (
   await service.sql(

@@ -3,6 +3,8 @@ import type { Routes } from '../platform/http/routes.ts'
 import { createFailures } from './failures.ts'
 import type { ConsoleFile, ConsoleFiles } from './files.ts'
 import { linkRoutes } from './link-routes.ts'
+import { oidcRoutes } from './oidc-routes.ts'
+import { passkeyRoutes } from './passkey-routes.ts'
 import { type SessionNeeds, sessionRoutes } from './session-routes.ts'
 
 export { builtConsole } from './build.ts'
@@ -33,6 +35,8 @@ export function consoleRoutes(open: Routes<null, never>, state: ConsoleState, ne
   const failures = createFailures()
   sessionRoutes(open, needs, failures)
   linkRoutes(open, needs, failures)
+  passkeyRoutes(open, needs, failures)
+  if (needs.doors.oidc) oidcRoutes(open, { ...needs, oidc: needs.doors.oidc })
   for (const path of ['/', '/console']) {
     open.get(path, { summary: 'To the console', hidden: true }, ({ reply }) => reply.redirect('/console/', 302))
   }

@@ -1,9 +1,19 @@
+import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import { checkConsoleHeader, sessionOf } from '../projects/projects.ts'
 import type { createFailures } from './failures.ts'
+import { handleOf, proofOf } from './passkey-routes.ts'
 import { identityOf, type SessionNeeds } from './session-routes.ts'
-import { AcceptLink, FirstMember, LinkRead, ReadLink, SignedIn } from './session-schemas.ts'
+import {
+  AcceptLink,
+  CreationOptions,
+  FirstMember,
+  LinkRead,
+  passkeyBytes,
+  ReadLink,
+  SignedIn
+} from './session-schemas.ts'
 
 /** Invitations and reset links. Codes travel in bodies: a path would be in the logs of proxies. */
 export function linkRoutes(
@@ -11,7 +21,7 @@ export function linkRoutes(
   needs: SessionNeeds,
   failures: ReturnType<typeof createFailures>
 ): void {
-  const { members, credentials } = needs
+  const { members, credentials, doors, baseUrlOf } = needs
 
   open.post(
     '/console/link',
@@ -34,13 +44,15 @@ export function linkRoutes(
     {
       summary: 'Accept an invitation or set a new password, and sign in',
       body: AcceptLink,
+      maxBody: passkeyBytes,
       answer: SignedIn,
       refusals: ['invalid_token', 'invalid_sign_in', 'invalid_parameter', 'forbidden', 'rate_limited']
     },
-    async ({ request, reply, body: { code, ...given } }) => {
-      const session = await members.links.accept(code, given, request, reply)
+    async ({ request, reply, body: { code, passkey, ...given } }) => {
+      const proof = await proofOf(needs, request, handleOf({ code }), passkey)
+      const session = await members.links.accept(code, { ...given, ...proof }, request, reply)
       if (!session) throw failures.count(request, reply, gone())
-      return identityOf(session, needs)
+      return identityOf(session, needs, request)
     }
   )
 
@@ -49,17 +61,41 @@ export function linkRoutes(
     {
       summary: 'Make the first member, as a browser that is signed in with an admin token, and sign in as that member',
       body: FirstMember,
+      maxBody: passkeyBytes,
       answer: SignedIn,
       refusals: ['invalid_token', 'invalid_parameter', 'forbidden', 'conflict']
     },
-    async ({ request, reply, body }) => {
-      checkConsoleHeader(request)
-      const text = sessionOf(request)
-      const session = text && (await credentials.session(text, request))
-      if (!session) throw new Refusal('invalid_token', 'The session is over. Sign in again.')
-      return identityOf(await members.links.makeFirst(session, body, request, reply), needs)
+    async ({ request, reply, body: { passkey, ...given } }) => {
+      const session = await signedIn(request)
+      const proof = await proofOf(needs, request, handleOf({ session }), passkey)
+      const made = await members.links.makeFirst(session, { ...given, ...proof }, request, reply)
+      return identityOf(made, needs, request)
     }
   )
+
+  open.post(
+    '/console/member::passkey-options',
+    {
+      summary: 'Begin to make the first member with a passkey',
+      body: CreationOptions.ofFirst,
+      answer: CreationOptions.answer,
+      refusals: ['invalid_token', 'invalid_parameter', 'forbidden']
+    },
+    async ({ request, reply, body }) => {
+      reply.header('cache-control', 'no-store')
+      const handle = handleOf({ session: await signedIn(request) })
+      return doors.passkeys.registrationOptions(baseUrlOf(request), { handle, ...body })
+    }
+  )
+
+  /** The session of a browser that writes. */
+  async function signedIn(request: FastifyRequest) {
+    checkConsoleHeader(request)
+    const text = sessionOf(request)
+    const session = text && (await credentials.session(text, request))
+    if (!session) throw new Refusal('invalid_token', 'The session is over. Sign in again.')
+    return session
+  }
 }
 
 const gone = () =>

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Members } from '../members/members.ts'
+import { type Doors, type Members, passkeyOrigin } from '../members/members.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { type Routes, smallForm } from '../platform/http/routes.ts'
@@ -14,6 +14,9 @@ export interface SessionNeeds {
   members: Members
   /** Whether members may sign in with a password. */
   passwords: boolean
+  doors: Doors
+  /** The address of the service as the browser of a request sees it. */
+  baseUrlOf: (request: FastifyRequest) => string
 }
 
 /** Exchanges a token, a sign-in code or a password for a cookie that scripts cannot read; docs/guides/people.md. */
@@ -59,7 +62,7 @@ export function sessionRoutes(
           reply,
           new Refusal('invalid_token', 'This token or link is invalid or expired. A link works once, for 15 minutes.')
         )
-      return identityOf(session, needs)
+      return identityOf(session, needs, request)
     }
   )
 
@@ -70,7 +73,7 @@ export function sessionRoutes(
     async ({ request, reply }) => {
       reply.header('cache-control', 'no-store')
       const text = tenants.sessionOf(request)
-      return identityOf(text ? await credentials.session(text, request) : undefined, needs)
+      return identityOf(text ? await credentials.session(text, request) : undefined, needs, request)
     }
   )
 
@@ -83,9 +86,10 @@ export function sessionRoutes(
 /** What the page must know of a session, or of a browser without one. */
 export async function identityOf(
   session: tenants.KnownSession | undefined,
-  { members, passwords }: Pick<SessionNeeds, 'members' | 'passwords'>
+  { members, passwords, doors, baseUrlOf }: SessionNeeds,
+  request: FastifyRequest
 ): Promise<Static<typeof SignedIn>> {
-  const ways = { password: passwords }
+  const ways = { password: passwords, passkey: passkeyOrigin(baseUrlOf(request)), oidc: doors.oidc?.name ?? null }
   if (!session)
     return {
       role: null,

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { printable } from '../platform/http/schema.ts'
 
 const nullable = { type: ['string', 'null'] }
@@ -15,6 +15,22 @@ export const SignIn = Type.Object({
 const Code = Type.String({ maxLength: 512, description: 'The text behind the # of the link.' })
 const Name = Type.String({ minLength: 1, maxLength: 200, ...printable })
 const NewPassword = Type.Optional(Type.String({ maxLength: 512, description: 'At least 12 characters of any kind.' }))
+/** What an authenticator made may carry a certificate. */
+export const passkeyBytes = 64 * 1024
+const ofWebAuthn = (description: string) =>
+  Type.Unsafe<object>({ type: 'object', description: `${description} of WebAuthn.` })
+export const RequestOptions = ofWebAuthn('PublicKeyCredentialRequestOptionsJSON')
+export const AssertedPasskey = Type.Object({ response: ofWebAuthn('AuthenticationResponseJSON') })
+const NewPasskey = Type.Object(
+  { response: ofWebAuthn('RegistrationResponseJSON') },
+  { description: 'A passkey instead of a password.' }
+)
+export type MadePasskey = Static<typeof NewPasskey>
+export const CreationOptions = {
+  answer: ofWebAuthn('PublicKeyCredentialCreationOptionsJSON'),
+  ofLink: Type.Object({ code: Code, name: Type.Optional(Name) }),
+  ofFirst: Type.Object({ email: Type.String({ maxLength: 320 }), name: Name })
+}
 export const ReadLink = Type.Object({ code: Code })
 export const LinkRead = Type.Object({
   kind: Type.Union([Type.Literal('invitation'), Type.Literal('reset')]),
@@ -39,16 +55,28 @@ export const AcceptLink = Type.Object({
       description:
         'A new one of at least 12 characters; for an invitation of someone who has an account, the one it has.'
     })
-  )
+  ),
+  passkey: Type.Optional(NewPasskey)
 })
 export const FirstMember = Type.Object({
   email: Type.String({ maxLength: 320 }),
   name: Name,
-  password: NewPassword
+  password: NewPassword,
+  passkey: Type.Optional(NewPasskey)
 })
 
 const Ways = Type.Object(
-  { password: Type.Boolean({ description: 'Whether members may sign in with a password.' }) },
+  {
+    password: Type.Boolean({ description: 'Whether members may sign in with a password.' }),
+    passkey: Type.Unsafe<string | null>({
+      ...nullable,
+      description: 'The origin at which passkeys work; null: none, because the host is an IP address.'
+    }),
+    oidc: Type.Unsafe<string | null>({
+      ...nullable,
+      description: 'The name of the OpenID Connect provider; null: none is configured.'
+    })
+  },
   { description: 'How people can sign in here.' }
 )
 

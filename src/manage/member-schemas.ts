@@ -57,6 +57,29 @@ export const ChangePassword = Type.Object({
   password: Type.String({ maxLength: 512, description: 'The new one: at least 12 characters of any kind.' })
 })
 
+/** What an authenticator made may carry a certificate. */
+export const passkeyBytes = 64 * 1024
+export const NewPasskey = Type.Object({
+  response: Type.Unsafe<object>({ type: 'object', description: 'RegistrationResponseJSON of WebAuthn.' }),
+  name: Type.Optional(Name)
+})
+export const PasskeyAnswer = Type.Object({
+  id: Type.String(),
+  name: Type.String({ description: 'The device it was made on, unless you gave another name.' }),
+  created_at: Type.String({ format: 'date-time' }),
+  last_used_at: Type.Unsafe<string | null>({ ...nullable })
+})
+export const AccountAnswer = Type.Object({
+  id: Type.String(),
+  email: Type.String({ description: 'Empty for a member of a provider that has not verified the address.' }),
+  name: Type.String(),
+  has_password: Type.Boolean({ description: 'Whether you can sign in with a password.' }),
+  provider: Type.Unsafe<string | null>({
+    ...nullable,
+    description: 'The identity provider with which you sign in, and with nothing else; null: none.'
+  })
+})
+
 export const SessionAnswer = Type.Object({
   id: Type.String(),
   member: orNull(

@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox'
-import type { Members } from '../members/members.ts'
+import type { Doors, Members } from '../members/members.ts'
 import { memberIdOf } from '../members/members.ts'
 import { defaultLimit, idAfter, page, pageOf, pageQuery } from '../platform/http/paging.ts'
 import { type Routes, smallForm } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
-import { ChangeOwn, ChangePassword, SessionAnswer } from './member-schemas.ts'
+import { AccountAnswer, ChangeOwn, ChangePassword, SessionAnswer } from './member-schemas.ts'
 import { cursorOfId, known } from './responses.ts'
 
 const MemberId = Type.Optional(Type.String({ description: 'Those of this member, whom you administer.' }))
 
 /** Signed-in browsers, and the account of the member that calls. */
-export function sessionRoutes(manage: Routes<ManageCaller, ManageAccess>, members: Members): void {
+export function sessionRoutes(manage: Routes<ManageCaller, ManageAccess>, members: Members, doors: Doors): void {
   manage.get(
     '/sessions',
     {
@@ -76,15 +76,13 @@ export function sessionRoutes(manage: Routes<ManageCaller, ManageAccess>, member
     {
       summary: 'Read your account, as a signed-in member',
       access: 'viewer',
-      answer: Type.Object({
-        id: Type.String(),
-        email: Type.String(),
-        name: Type.String(),
-        has_password: Type.Boolean({ description: 'Whether you can sign in with a password.' })
-      }),
+      answer: AccountAnswer,
       refusals: ['forbidden']
     },
-    async ({ caller }) => members.own.read(memberIdOf(caller))
+    async ({ caller }) => {
+      const memberId = memberIdOf(caller)
+      return { ...(await members.own.read(memberId)), provider: await doors.providerOf(memberId) }
+    }
   )
 
   manage.put(

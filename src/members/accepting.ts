@@ -17,6 +17,7 @@ import { checkNew, type Hashing } from './hashing.ts'
 import { findLink, redeemLink, removeLinks } from './link-store.ts'
 import type { createManaging } from './managing.ts'
 import * as memberships from './membership-store.ts'
+import { removePasskeysOf } from './passkeys/store.ts'
 import type { PasswordCheck } from './sign-in.ts'
 import * as store from './store.ts'
 
@@ -116,6 +117,9 @@ export function createAccepting(needs: AcceptingNeeds) {
       const link = await redeemLink(tx, code)
       const member = link && (await store.lockMember(tx, link.member_id))
       if (!member?.joined_at) throw gone()
+      // Whoever knew an earlier proof must not come back with it.
+      await store.setPassword(tx, member.id, null)
+      await removePasskeysOf(tx, [member.id])
       await keepProof(tx, member.id, hash, given)
       await endSessionsOf(tx, { memberId: member.id })
       await managing.audit(tx, null, { actor: `member ${found.id}`, action: 'member.password', target: found.id })

@@ -1,6 +1,7 @@
 import type { Pool } from '../platform/db/db.ts'
 import { recurring } from '../platform/jobs/definition.ts'
 import { sweepLinks } from './link-store.ts'
+import { sweepChallenges } from './passkeys/store.ts'
 import { sweepMembers } from './store.ts'
 
 const hourMs = 3_600_000
@@ -13,6 +14,7 @@ export const sweepMembersJob = (pool: Pool, auditDays: number) =>
     everyMs: hourMs,
     async run() {
       await sweepLinks(pool, new Date())
+      await sweepChallenges(pool, new Date())
       await sweepMembers(pool, new Date(Date.now() - auditDays * dayMs))
     }
   })

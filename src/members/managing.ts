@@ -17,6 +17,7 @@ import { checkEmail } from './email.ts'
 import { type LinkKind, makeLink, removeLink, removeLinks, removeLinksOfProject } from './link-store.ts'
 import type { Scope } from './membership-store.ts'
 import * as memberships from './membership-store.ts'
+import { refuseOfProvider } from './oidc/store.ts'
 import * as store from './store.ts'
 
 export type Inviter = Pick<ManageCaller, 'actor' | 'reach'>
@@ -112,6 +113,7 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
         const at = new Date()
         const member = await store.addMember(tx, newId(), email, at)
         await store.lockMember(tx, member.id)
+        await refuseOfProvider(tx, member.id)
         const known = (await memberships.membershipsOf(tx, member.id)).find(({ project_id }) => project_id === scope)
         if (known?.accepted_at)
           throw new Refusal('conflict', `${member.email} is a member of ${scopeName(scope)} already. Change the role.`)
@@ -161,6 +163,7 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
     async reset(caller: Inviter, memberId: string): Promise<MadeLink> {
       return change(async (tx) => {
         const { member, all, mine } = await managed(tx, caller, memberId)
+        await refuseOfProvider(tx, memberId)
         if (mine.length < all.length)
           throw new Refusal(
             'forbidden',

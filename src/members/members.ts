@@ -10,16 +10,22 @@ import { sweepMembersJob } from './jobs.ts'
 import { findLinks } from './link-store.ts'
 import { createManaging } from './managing.ts'
 import { findRoles } from './membership-store.ts'
+import { removeIdentitiesOf } from './oidc/store.ts'
 import { createOwn } from './own.ts'
+import { removePasskeysOf } from './passkeys/store.ts'
 import { createSessions } from './sessions.ts'
 import { createPasswordCheck } from './sign-in.ts'
 import * as store from './store.ts'
 
+export { deviceOf } from './device.ts'
+export { createDoors, type Doors } from './doors.ts'
 export { readEmail } from './email.ts'
 export { longest as longestPassword, shortest as shortestPassword } from './hashing.ts'
 export type { MadeLink } from './managing.ts'
 export type { Scope } from './membership-store.ts'
+export { attemptSeconds, type Oidc, type OidcFailure, OidcRefused } from './oidc/oidc.ts'
 export { checkFresh, memberIdOf } from './own.ts'
+export { type PasskeyRow, type Passkeys, passkeyOrigin } from './passkeys/passkeys.ts'
 export type { ListedMember } from './store.ts'
 
 export type Members = ReturnType<typeof createMembers>
@@ -47,7 +53,7 @@ export function createMembers(needs: MembersNeeds) {
   const browsers = createBrowsers(needs)
   const hashing = createHashing(needs.cost)
   const checkPassword = createPasswordCheck({ pool, browsers, hashing, serving: needs.serving })
-  const managing = createManaging({ pool, credentials, log, onRetired: async () => {} })
+  const managing = createManaging({ pool, credentials, log, onRetired: forgetWays })
   /** Opens a session for a member who has proved who it is, and sets the cookies of the response. */
   const signIn = (memberId: string, how: How, request: FastifyRequest, reply: FastifyReply) =>
     browsers.signIn(request, reply, { memberId }, how)
@@ -72,6 +78,12 @@ export function createMembers(needs: MembersNeeds) {
     eraseWindow,
     jobs: [sweepMembersJob(pool, needs.auditDays)]
   }
+}
+
+/** What signs a member in besides a password ends with the member. */
+async function forgetWays(tx: Db, memberIds: string[]): Promise<void> {
+  await removePasskeysOf(tx, memberIds)
+  await removeIdentitiesOf(tx, memberIds)
 }
 
 type Tail<List extends unknown[]> = List extends [unknown, ...infer Rest] ? Rest : never

@@ -6,6 +6,7 @@ import { endSessionsOf, type ManageCaller, networkOf } from '../projects/project
 import { checkNew, type Hashing } from './hashing.ts'
 import { removeLinks } from './link-store.ts'
 import type { createManaging } from './managing.ts'
+import { refuseOfProvider } from './oidc/store.ts'
 import type { PasswordCheck } from './sign-in.ts'
 import * as store from './store.ts'
 
@@ -56,6 +57,7 @@ export function createOwn({ pool, hashing, checkPassword, managing, passwords }:
       const id = memberIdOf(caller)
       if (!passwords) throw new Refusal('forbidden', 'Sign-in by password is switched off here.')
       checkNew(password)
+      await refuseOfProvider(pool, id)
       if ((await store.findMember(pool, id))?.has_password) await checkCurrent(caller, current, request, reply)
       else checkFresh(caller)
       const hash = await hashing.hash(password, networkOf(request.ip))

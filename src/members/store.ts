@@ -68,7 +68,7 @@ export const join = async (db: Db, id: string, name: string, at: Date) => (await
 
 export const rename = (db: Db, id: string, name: string) => db.run(renameMember, [id, name])
 
-export const setPassword = (db: Db, id: string, hash: string) => db.run(setPasswordOf, [id, hash])
+export const setPassword = (db: Db, id: string, hash: string | null) => db.run(setPasswordOf, [id, hash])
 
 /** Replaces a hash by another one of the same password, unless the password was changed meanwhile. */
 export const replacePassword = (db: Db, id: string, old: string, hash: string) =>

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { OperatorError } from './errors.ts'
 import { parseTrustProxy } from './http/trust-proxy.ts'
+import { isLocalHost } from './net/addresses.ts'
 
 /** Reads the text of one variable. Throws a plain sentence that describes a valid value. */
 type Parse<Value> = (text: string) => Value
@@ -137,6 +138,27 @@ const plans: Parse<Readonly<Record<string, number>>> = (value) => {
   return Object.freeze(found)
 }
 
+/** A role that a group of the identity provider grants, in the whole installation or in one project. */
+export interface GroupRole {
+  group: string
+  role: 'viewer' | 'editor' | 'admin'
+  /** Null: the whole installation. */
+  project: string | null
+}
+
+/** A list of group=role, or group=role@project. The last = counts, because names of groups may contain one. */
+const groupRoles: Parse<readonly GroupRole[]> = (value) =>
+  Object.freeze(
+    value.split(',').map((entry): GroupRole => {
+      const match = /^\s*(\S.*)=(viewer|editor|admin)(?:@([A-Za-z0-9_-]{1,64}))?\s*$/.exec(entry)
+      if (!match)
+        throw new Error(
+          'must be a list of group=role, for example staff=viewer,ops=admin,growth=editor@demo; roles are viewer, editor and admin'
+        )
+      return { group: match[1]!.trim(), role: match[2] as GroupRole['role'], project: match[3] ?? null }
+    })
+  )
+
 /**
  * Every setting of the service. The names are the environment variables; docs/reference/config.md is printed from here.
  */
@@ -220,6 +242,20 @@ export const settings = {
   TEXT_MODEL_KEY: setting(credential('', 4096), 'Bearer token for that API, if it needs one.', { secret: true }),
   TEXT_MODEL_SECONDS: setting(whole(1, 60), 'Seconds to wait for its response.', { fallback: '10' }),
   AUDIT_RETENTION_DAYS: setting(whole(1, 36500), 'Days for which the audit log is kept.', { fallback: '365' }),
+  OIDC_ISSUER: setting(
+    plainUrl,
+    'Issuer of the OpenID Connect provider by which members sign in, as in https://login.example.com/realms/main. Plain http only to this machine, or where WEBHOOK_ALLOW_PRIVATE is true. See docs/guides/people.md.'
+  ),
+  OIDC_CLIENT_ID: setting(credential('', 255), 'Client id of Tidings at that provider. Required with OIDC_ISSUER.'),
+  OIDC_CLIENT_SECRET: setting(credential('', 4096), 'Client secret. Required with OIDC_ISSUER.', { secret: true }),
+  OIDC_ROLES: setting(
+    groupRoles,
+    'Roles of the members of groups, as in staff=viewer,ops=admin,growth=editor@demo: group=role for the installation, group=role@project for one project. A person without any of these groups cannot sign in. Required with OIDC_ISSUER.'
+  ),
+  OIDC_GROUPS_CLAIM: setting(text, 'Claim that lists the groups of a person: a list of names, or one name.', {
+    fallback: 'groups'
+  }),
+  OIDC_NAME: setting(text, 'Name of the provider on the sign-in page.', { fallbackText: 'the host of OIDC_ISSUER' }),
   PLANS: setting(plans, 'Plans a project can have, with their campaign triggers per second (0: no limit).', {
     fallback: 'free:10,standard:1000,unlimited:0'
   }),
@@ -268,6 +304,11 @@ type Optional =
   | 'TEXT_MODEL_URL'
   | 'TEXT_MODEL_NAME'
   | 'TEXT_MODEL_KEY'
+  | 'OIDC_ISSUER'
+  | 'OIDC_CLIENT_ID'
+  | 'OIDC_CLIENT_SECRET'
+  | 'OIDC_ROLES'
+  | 'OIDC_NAME'
   | `BOOTSTRAP_${string}`
   | `OTEL_${string}`
 
@@ -290,8 +331,23 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
   if (config.TEXT_MODEL_URL && !config.TEXT_MODEL_NAME)
     faults.push('  TEXT_MODEL_NAME: must be given where TEXT_MODEL_URL is')
+  faults.push(...oidcFaults(config))
   if (faults.length > 0) throw new OperatorError(`The configuration is not valid:\n${faults.join('\n')}`, 78)
   return Object.freeze(config) as Config
+}
+
+/** Settings of the identity provider that hold only together. */
+function oidcFaults(config: Record<string, unknown>): string[] {
+  const issuer = config.OIDC_ISSUER as string | undefined
+  if (issuer === undefined) return []
+  const faults = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES']
+    .filter((name) => config[name] === undefined)
+    .map((name) => `  ${name}: must be given where OIDC_ISSUER is`)
+  if (issuer.startsWith('http:') && !isLocalHost(new URL(issuer)) && config.WEBHOOK_ALLOW_PRIVATE !== true)
+    faults.push(
+      '  OIDC_ISSUER: must begin with https:// (plain http only to this machine, or where WEBHOOK_ALLOW_PRIVATE is true)'
+    )
+  return faults
 }
 
 /** Prints docs/reference/config.md; a test compares the two. */

@@ -111,7 +111,8 @@ export async function findSessions(db: Db, hashes: Buffer[]): Promise<SessionRow
   const from = inSeconds(-longestSeconds)
   const found = await db.query<SessionRow & { expires_at: Date }>(find, [hashes, new Date(), from])
   const half = inSeconds(sessionSeconds / 2)
-  const late = found.filter(({ expires_at }) => expires_at < half).map(({ hash }) => hash)
+  // Not those of an identity provider: its groups must be read again the next day.
+  const late = found.filter(({ expires_at, how }) => expires_at < half && how !== 'oidc').map(({ hash }) => hash)
   if (late.length > 0) await db.run(prolong, [late, inSeconds(sessionSeconds)])
   return found
 }

@@ -66,6 +66,12 @@ export type Allowed = false | 'loopback' | true
 export const isLoopback = (address: string): boolean =>
   isIP(address) === 4 ? loopback4.check(address) : address === '::1'
 
+/** Whether the host of a URL is this machine by its text: a loopback address, or a name below localhost (RFC 6761). */
+export function isLocalHost({ hostname }: URL): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  return isLoopback(host) || /(?:^|\.)localhost$/.test(host)
+}
+
 /** Whether a connection to an address, in the form of DNS or a URL, is allowed. Text that is no address is not. */
 export function mayConnect(address: string, allowed: Allowed): boolean {
   const plain = address.replace(/%.*$/s, '')

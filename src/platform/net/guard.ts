@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import { type Allowed, isLoopback, mayConnect } from './addresses.ts'
+import { type Allowed, isLocalHost, isLoopback, mayConnect } from './addresses.ts'
 
 /** The addresses of a name. Rejects when it has none. */
 export type Resolve = (host: string) => Promise<{ address: string; family: number }[]>
@@ -27,7 +27,8 @@ export function refuseUrl(text: string, allowed: Allowed): string | null {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url) return 'is not a url'
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://'
-  const local = allowed === 'loopback' && namesLoopback(url)
+  // Names that mean this machine by RFC 6761. Their addresses are still checked at the connection.
+  const local = allowed === 'loopback' && isLocalHost(url)
   if (url.protocol === 'http:' && allowed !== true && !local)
     return `must begin with https:// (plain http only where ${setting} is set, or to this machine in simulator mode)`
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or password'
@@ -39,12 +40,6 @@ export function refuseUrl(text: string, allowed: Allowed): string | null {
   if (allowed === true) return null
   if (!local && (localName.test(host) || !host.includes('.'))) return notPublic(host)
   return refusePort(url, allowed)
-}
-
-/** Names that mean this machine by RFC 6761. Their addresses are still checked at the connection. */
-function namesLoopback(url: URL): boolean {
-  const host = hostOf(url)
-  return isLoopback(host) || /(?:^|\.)localhost$/.test(host)
 }
 
 function refusePort({ port }: URL, allowed: Allowed): string | null {

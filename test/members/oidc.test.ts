@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { ask, type Reply } from '../support/http.ts'
+import { type Person, startOidcProvider } from '../support/oidc.ts'
+import { startService } from '../support/service.ts'
+
+const callback = '/console/oidc/callback'
+const provider = await startOidcProvider(() => [`${service.url}${callback}`])
+const service = await startService(provider.settings)
+
+const alice: Person = {
+  sub: 'alice',
+  name: 'Alice',
+  email: 'alice@example.com',
+  email_verified: true,
+  groups: ['staff']
+}
+
+type Jar = Map<string, string>
+
+/** One request of a browser, with the cookies of one host. */
+async function visit(jar: Jar, address: string): Promise<Reply> {
+  const { origin, pathname, search } = new URL(address)
+  const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+  const reply = await ask(origin, 'GET', pathname + search, { headers: { ...(cookie && { cookie }) } })
+  for (const set of reply.headers['set-cookie'] ?? []) {
+    const [, name, value] = /^([^=]+)=([^;]*)/.exec(set)!
+    if (/max-age=0/i.test(set)) jar.delete(name!)
+    else jar.set(name!, value!)
+  }
+  return reply
+}
+
+/** Goes to the provider and back, up to the address that the provider leads to. */
+async function toCallback(jar: Jar, person: Person, page = ''): Promise<string> {
+  provider.person = person
+  const begun = await visit(jar, `${service.url}/console/oidc${page}`)
+  assert.equal(begun.status, 302, begun.text)
+  let at = begun.headers.location!
+  const there: Jar = new Map()
+  for (let steps = 0; !at.startsWith(service.url); steps++) {
+    assert.ok(steps < 10, at)
+    const reply = await visit(there, at)
+    assert.ok(reply.headers.location, reply.text)
+    at = new URL(reply.headers.location, at).href
+  }
+  return at
+}
+
+/** Where the page of a response leads to. */
+const opened = ({ text }: Reply) => /url=([^"]+)"/.exec(text)?.[1]?.replaceAll('&#38;', '&')
+
+/** Signs a person in. Returns the page that opens, and who the browser is then. */
+async function signIn(person: Person, jar: Jar = new Map()) {
+  const page = opened(await visit(jar, await toCallback(jar, person)))
+  const { json } = await visit(jar, `${service.url}/console/session`)
+  return { page, session: json, jar }
+}
+
+describe('a person whom the provider knows', () => {
+  it('becomes a member with the roles of the groups, and opens the page that was asked for', async () => {
+    const jar: Jar = new Map()
+    const back = await toCallback(jar, alice, '?page=%2Fconsole%2Fp%2Fdemo%2Fusers%3Ftab%3Da%26q%3Db')
+    const reply = await visit(jar, back)
+    assert.equal(opened(reply), '/console/p/demo/users?tab=a&q=b')
+    const cookies = (reply.headers['set-cookie'] as string[]).join('\n')
+    assert.match(cookies, /tidings_session=\S+; Path=\/; HttpOnly; SameSite=Strict/)
+    assert.match(cookies, /tidings_oidc=; HttpOnly; SameSite=Lax; Max-Age=0/)
+    const { json } = await visit(jar, `${service.url}/console/session`)
+    assert.deepEqual(
+      [json.member.name, json.member.email, json.role, json.how],
+      ['Alice', 'alice@example.com', 'viewer', 'oidc']
+    )
+    assert.deepEqual([json.installation_role, json.roles], ['viewer', {}])
+  })
+
+  it('has the role of one project only, if the group is mapped to it', async () => {
+    const { session } = await signIn({ sub: 'greta', name: 'Greta', groups: ['growth', 'another'] })
+    assert.deepEqual([session.installation_role, session.roles], [null, { demo: 'editor' }])
+  })
+
+  it('has the highest role of several groups', async () => {
+    const { session } = await signIn({ sub: 'olga', groups: ['staff', 'ops'] })
+    assert.deepEqual([session.installation_role, session.name], ['admin', 'olga'])
+  })
+
+  it('gets changed roles at the next sign-in, and is the same member', async () => {
+    const first = await signIn({ sub: 'bob', groups: ['ops'] })
+    const second = await signIn({ sub: 'bob', groups: ['staff', 'growth'] })
+    assert.equal(second.session.member.id, first.session.member.id)
+    assert.deepEqual([second.session.installation_role, second.session.roles], ['viewer', { demo: 'editor' }])
+    // The roles belong to the member: the older session has the new ones too.
+    assert.equal((await visit(first.jar, `${service.url}/console/session`)).json.installation_role, 'viewer')
+  })
+
+  it('does not enter without a mapped group; whoever had one before loses roles and sessions', async () => {
+    assert.equal((await signIn({ sub: 'nina', groups: ['guests'] })).page, '/console/#problem=no_role')
+    assert.equal((await signIn({ sub: 'nora' })).page, '/console/#problem=no_role')
+    const before = await signIn({ sub: 'carl', groups: ['ops'] })
+    assert.equal(before.session.installation_role, 'admin')
+    assert.equal((await signIn({ sub: 'carl', groups: [] })).page, '/console/#problem=no_role')
+    assert.equal((await visit(before.jar, `${service.url}/manage/v1/projects`)).status, 401)
+    const after = await signIn({ sub: 'carl', groups: ['staff'] })
+    assert.deepEqual([after.session.member.id, after.session.role], [before.session.member.id, 'viewer'])
+  })
+})
+
+describe('a response of the provider', () => {
+  const refused = async (jar: Jar, address: string, why: string) => {
+    const reply = await visit(jar, address)
+    assert.deepEqual([reply.status, opened(reply)], [200, `/console/#problem=${why}`])
+    assert.ok(!jar.has('tidings_session'))
+  }
+
+  it('is refused in a browser that did not begin the sign-in, and with another state', async () => {
+    const jar: Jar = new Map()
+    const back = await toCallback(jar, alice)
+    await refused(new Map(), back, 'expired')
+    // The cookie of another sign-in, as in a link that an attacker sends.
+    const other: Jar = new Map()
+    await toCallback(other, { sub: 'mallory', groups: ['staff'] })
+    await refused(other, back, 'failed')
+    const changed = new URL(back)
+    changed.searchParams.set('state', 'x')
+    await refused(jar, changed.href, 'failed')
+  })
+
+  it('works once', async () => {
+    const jar: Jar = new Map()
+    const back = await toCallback(jar, alice)
+    const again: Jar = new Map(jar)
+    assert.equal(opened(await visit(jar, back)), '/console/')
+    await refused(again, back, 'expired')
+  })
+
+  it('of another issuer is refused', async () => {
+    const jar: Jar = new Map()
+    const back = new URL(await toCallback(jar, alice))
+    back.searchParams.set('iss', 'https://elsewhere.example')
+    await refused(jar, back.href, 'failed')
+  })
+
+  it('that says no is shown as that', async () => {
+    const jar: Jar = new Map()
+    const { searchParams } = new URL(await toCallback(jar, alice))
+    const answer = new URLSearchParams({
+      error: 'access_denied',
+      state: searchParams.get('state')!,
+      iss: provider.issuer
+    })
+    await refused(jar, `${service.url}${callback}?${answer}`, 'declined')
+  })
+
+  it('never leads to another site', async () => {
+    for (const page of [
+      '//elsewhere.example',
+      'https://elsewhere.example/console/',
+      '/\\elsewhere.example',
+      '/manage/v1',
+      '/console/../docs'
+    ]) {
+      const jar: Jar = new Map()
+      assert.equal(
+        opened(await visit(jar, await toCallback(jar, alice, `?page=${encodeURIComponent(page)}`))),
+        '/console/'
+      )
+    }
+  })
+})
+
+describe('a provider', () => {
+  it('that is down is named on the sign-in page, and works again when it is back', async () => {
+    const other = await service.another()
+    const begin = () => ask(other.url, 'GET', '/console/oidc')
+    await provider.stop()
+    assert.equal(opened(await begin()), '/console/#problem=unreachable')
+    const { json } = await other.ask('GET', '/console/session')
+    assert.equal(json.ways.oidc, new URL(provider.issuer).host)
+    await provider.start()
+    await new Promise((resolve) => setTimeout(resolve, 3_100))
+    assert.equal((await begin()).status, 302)
+    await other.close()
+  })
+
+  it('that does not know the client, or is not one, does not stop the start', async () => {
+    const wrong = await service.another({ OIDC_ISSUER: service.url })
+    assert.equal(opened(await ask(wrong.url, 'GET', '/console/oidc')), '/console/#problem=unreachable')
+    await wrong.close()
+  })
+})

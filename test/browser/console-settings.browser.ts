@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { givenCampaign, put } from '../support/campaigns.ts'
 import { eventually, type TestProject } from '../support/service.ts'
-import { dialog, refusals, type Scene, sees, startWithConsole, story } from './console.ts'
+import { dialog, openAccountMenu, refusals, type Scene, sees, startWithConsole, story } from './console.ts'
 
 const service = await startWithConsole({ WEBHOOK_ALLOW_PRIVATE: 'true' })
 
@@ -18,14 +18,16 @@ describe('access', () => {
     'a person signs in with a token, sees an error for a wrong one, and signs out',
     async (scene) => {
       const page = await scene.open(service, `${service.url}/`, null)
+      await page.getByRole('button', { name: 'Use a management token' }).click()
       await page.getByLabel('Management token').fill('svc_at_wrong')
-      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('button', { name: 'Sign in with token' }).click()
       await sees(page, 'This token or link is invalid or expired')
       await page.getByLabel('Management token').fill(service.adminToken)
-      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('button', { name: 'Sign in with token' }).click()
       await sees(page, 'Last hour')
       await page.evaluate(`sessionStorage.setItem('a draft', 'typed and not sent')`)
-      await page.getByRole('button', { name: 'Sign out' }).click()
+      await openAccountMenu(page)
+      await page.getByRole('menuitem', { name: 'Sign out' }).click()
       await sees(page, 'Sign in to Tidings')
       assert.equal(await page.evaluate(`sessionStorage.getItem('a draft')`), null)
     },

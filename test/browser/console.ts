@@ -139,9 +139,15 @@ export const assertFits = (page: Page, where: string): Promise<void> =>
 export async function goTo(page: Page, item: string): Promise<void> {
   const link = page.getByRole('link', { name: item, exact: true })
   const menu = page.getByRole('button', { name: 'Menu' })
-  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  await page.getByRole('button', { name: 'Account', exact: true }).waitFor()
   if (await menu.isVisible()) await menu.click()
   await link.click()
+}
+
+/** Opens the menu with the account, the members and the way out. */
+export async function openAccountMenu(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Account', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).waitFor()
 }
 
 /** The open dialog. */

@@ -44,7 +44,11 @@ export const router = createRouter({
   defaultPreload: 'intent',
   routeTree: root.addChildren([
     start,
-    installation.addChildren([installationPage('projects', () => import('./pages/projects/projects.tsx'), 'Projects')]),
+    installation.addChildren([
+      installationPage('projects', () => import('./pages/projects/projects.tsx'), 'Projects'),
+      installationPage('members', () => import('./pages/members/members.tsx'), 'Members'),
+      installationPage('account', () => import('./pages/account/account.tsx'), 'AccountPage')
+    ]),
     project.addChildren([
       page('home', () => import('./pages/home/home.tsx'), 'Home'),
       page('lab', () => import('./pages/lab/lab.tsx'), 'Lab'),

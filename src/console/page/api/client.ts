@@ -36,7 +36,7 @@ async function call<Result>(
     throw new ApiError(0, 'The service is unreachable. Try again in a moment.')
   }
   const text = await response.text()
-  if (response.status === 401 && !path.endsWith('/session')) window.dispatchEvent(new Event('signed-out'))
+  if (response.status === 401 && !path.startsWith('/console/')) window.dispatchEvent(new Event('signed-out'))
   if (!response.ok) throw errorFrom(response, text)
   return (text ? JSON.parse(text) : {}) as Result
 }
@@ -63,5 +63,6 @@ export const manage = <Result>(method: string, path: string, asked: CallOptions 
 export const project = <Result>(id: string, method: string, path: string, asked: CallOptions = {}) =>
   manage<Result>(method, `/projects/${encodeURIComponent(id)}${path}`, asked)
 
-export const session = <Result>(method: string, body?: unknown) =>
-  call<Result>(method, '/console/session', body === undefined ? {} : { body })
+/** Calls an endpoint that signs browsers in and out. */
+export const browser = <Result>(method: string, path: string, body?: unknown) =>
+  call<Result>(method, path, body === undefined ? {} : { body })

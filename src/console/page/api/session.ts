@@ -1,35 +1,47 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import type { Page, Project } from '../../../wire.ts'
-import { manage, session } from './client.ts'
+import type { Page, Project, Identity as SignedIn } from '../../../wire.ts'
+import { browser, manage } from './client.ts'
 
-export interface Identity {
-  role: 'admin' | 'editor' | 'viewer'
-  name: string
-  project_id: string | null
+export type Role = 'admin' | 'editor' | 'viewer'
+/** A signed-in member, or a token. */
+export type Identity = SignedIn & { role: Role; name: string }
+
+const identity = {
+  queryKey: ['identity'],
+  queryFn: () => browser<SignedIn>('GET', '/console/session'),
+  staleTime: 60_000
 }
+const signedIn = (known: SignedIn) => (known.role === null ? null : (known as Identity))
 
-/** The token behind the session; null when the browser is not signed in. */
-export const useIdentity = () =>
-  useQuery({
-    queryKey: ['identity'],
-    queryFn: async () => {
-      const known = await session<Identity | { role: null }>('GET')
-      return known.role === null ? null : known
-    },
-    staleTime: 60_000
-  })
+/** The member or the token behind the session; null when the browser is not signed in. */
+export const useIdentity = () => useQuery({ ...identity, select: signedIn })
+
+/** How people can sign in here. */
+export const useWays = () => useQuery({ ...identity, select: ({ ways }) => ways }).data
 
 /** Who is signed in, for what the browser keeps: the member, or else the token. */
-export const ownerOf = ({ name, ...identity }: Identity & { member?: { id: string } | null }): string =>
-  identity.member?.id ?? `token ${name}`
+export const ownerOf = ({ name, member }: Identity): string => member?.id ?? `token ${name}`
 
 const rank = { viewer: 0, editor: 1, admin: 2 }
 
-/** Hides what the service would refuse. The service itself checks every request. */
-export function useHasRole(role: Identity['role']): boolean {
+/** The role in a project, or in the whole installation if none is named: the higher one counts. */
+export function roleIn({ installation_role: all, roles }: Identity, projectId: string): Role | null {
+  const own = roles[projectId] ?? null
+  return own && (!all || rank[own] > rank[all]) ? own : all
+}
+
+/** The role in the project of the page. */
+export function useRole(): Role | null {
   const { data } = useIdentity()
-  return !!data && rank[data.role] >= rank[role]
+  const projectId = useProjectId()
+  return data ? roleIn(data, projectId) : null
+}
+
+/** Hides what the service would refuse. The service itself checks every request. */
+export function useHasRole(least: Role): boolean {
+  const role = useRole()
+  return role !== null && rank[role] >= rank[least]
 }
 
 export const useProjects = () =>

@@ -5,6 +5,7 @@ import {
   CommentIcon,
   CopyIcon as Copy,
   DeviceMobileIcon,
+  EyeIcon as Eye,
   FilterIcon,
   GearIcon,
   GraphIcon,
@@ -14,6 +15,7 @@ import {
   MegaphoneIcon,
   MoonIcon as Moon,
   PeopleIcon,
+  PersonIcon as Person,
   ProjectIcon,
   SearchIcon as Search,
   SignOutIcon as SignOut,
@@ -32,11 +34,13 @@ export const ApprovalsIcon = decorative(ChecklistIcon)
 export const CampaignsIcon = decorative(MegaphoneIcon)
 export const CheckIcon = decorative(Check)
 export const CopyIcon = decorative(Copy)
+export const EyeIcon = decorative(Eye)
 export const HomeIcon = decorative(Home)
 export const LabIcon = decorative(DeviceMobileIcon)
 export const LiveActivitiesIcon = decorative(BroadcastIcon)
 export const MessagesIcon = decorative(CommentIcon)
 export const MoonIcon = decorative(Moon)
+export const PersonIcon = decorative(Person)
 export const RemoveIcon = decorative(XIcon)
 export const ProjectsIcon = decorative(ProjectIcon)
 export const ResultsIcon = decorative(GraphIcon)

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { localZone } from '../parts/local-time.ts'
 import { DocsLink } from '../parts/texts.tsx'
-import { ColorSchemeButton, ProjectSelect, SignOutButton } from './header.tsx'
+import { Account, ProjectSelect } from './header.tsx'
 import { PaletteButton } from './palette-button.tsx'
 
 /** `GMT+2`, the offset of the viewer's time zone now. */
@@ -41,8 +41,7 @@ export function Frame({
           </Group>
           <Group wrap="nowrap" gap="xs">
             <PaletteButton />
-            <ColorSchemeButton />
-            <SignOutButton />
+            <Account />
           </Group>
         </Group>
       </AppShell.Header>

@@ -1,10 +1,10 @@
-import { ActionIcon, NativeSelect, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { Badge, Box, Group, NativeSelect } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { session } from '../api/client.ts'
-import { useIdentity, useProjectId, useProjects } from '../api/session.ts'
-import { MoonIcon, SignOutIcon, SunIcon } from '../parts/icons.tsx'
+import { lazy, Suspense, useState } from 'react'
+import { useProjectId, useProjects, useRole } from '../api/session.ts'
+import { EyeIcon } from '../parts/icons.tsx'
 import { pageLink } from '../parts/links.ts'
+import { AccountButton } from './account-button.tsx'
 
 const all = 'all projects'
 
@@ -30,38 +30,41 @@ export function ProjectSelect() {
   )
 }
 
-export function ColorSchemeButton() {
-  const { setColorScheme } = useMantineColorScheme()
-  const dark = useComputedColorScheme('light') === 'dark'
-  return (
-    <ActionIcon
-      variant="default"
-      onClick={() => setColorScheme(dark ? 'light' : 'dark')}
-      aria-label={dark ? 'Switch to light mode' : 'Switch to dark mode'}
-    >
-      {dark ? <SunIcon /> : <MoonIcon />}
-    </ActionIcon>
-  )
-}
+/** Loaded with the first click: the first page needs only the button. */
+const loadMenu = () => import('./account-menu.tsx')
+const AccountMenu = lazy(() => loadMenu().then(({ AccountMenu }) => ({ default: AccountMenu })))
 
-export function SignOutButton() {
-  const queries = useQueryClient()
-  const { data } = useIdentity()
-  const signOut = async () => {
-    await session('DELETE')
-    queries.clear()
-    // Drafts must not be visible to the next person who signs in.
-    sessionStorage.clear()
-    location.reload()
-  }
+/** The button of the account menu, and a badge for people who cannot change anything here. */
+export function Account() {
+  const [opened, setOpened] = useState(false)
+  const role = useRole()
+  const button = <AccountButton onClick={() => setOpened(true)} onPointerEnter={() => void loadMenu()} />
   return (
-    <ActionIcon
-      variant="default"
-      onClick={() => void signOut()}
-      aria-label="Sign out"
-      title={`Signed in as ${data?.name} (${data?.role})`}
-    >
-      <SignOutIcon />
-    </ActionIcon>
+    <Group wrap="nowrap" gap="xs">
+      {role === 'viewer' && (
+        <Badge
+          variant="light"
+          color="gray"
+          role="img"
+          aria-label="View only"
+          title="View only: your role is viewer, so you can change nothing here."
+          style={{ flexShrink: 0 }}
+        >
+          <Box component="span" visibleFrom="sm">
+            View only
+          </Box>
+          <Box component="span" hiddenFrom="sm">
+            <EyeIcon />
+          </Box>
+        </Badge>
+      )}
+      {opened ? (
+        <Suspense fallback={button}>
+          <AccountMenu />
+        </Suspense>
+      ) : (
+        button
+      )}
+    </Group>
   )
 }

@@ -2,8 +2,8 @@ import { Badge, NavLink } from '@mantine/core'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useChanges } from '../api/changes.ts'
-import { useProject, useProjectId, useProjects } from '../api/session.ts'
-import { ProjectsIcon } from '../parts/icons.tsx'
+import { useHasRole, useProject, useProjectId, useProjects } from '../api/session.ts'
+import { PersonIcon, ProjectsIcon, UsersIcon } from '../parts/icons.tsx'
 import { ErrorAlert, Loading } from '../parts/states.tsx'
 import { ConnectionLost } from './connection-lost.tsx'
 import { Frame } from './frame.tsx'
@@ -40,15 +40,21 @@ export function Shell() {
 }
 
 /** The pages of the whole installation: path, label and icon. */
-const installation = [['/projects', 'All projects', ProjectsIcon]] as const
+const installation = [
+  ['/projects', 'All projects', ProjectsIcon],
+  ['/members', 'Members', UsersIcon],
+  ['/account', 'My account', PersonIcon]
+] as const
 
 /** The frame of pages that belong to no project. */
 export function InstallationShell() {
   const path = useRouterState({ select: ({ location }) => location.pathname })
+  const admin = useHasRole('admin')
+  const pages = installation.filter(([to]) => to !== '/members' || admin)
   return (
     <Frame
       menu={(close) =>
-        installation.map(([to, label, Icon]) => (
+        pages.map(([to, label, Icon]) => (
           <NavLink
             key={to}
             label={label}

@@ -1,48 +1,73 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
-import { session } from '../api/client.ts'
+import { browser } from '../api/client.ts'
 import { type Identity, ownerOf, useIdentity } from '../api/session.ts'
 import { claimStorage } from '../parts/session-state.ts'
 import { ErrorAlert, Loading } from '../parts/states.tsx'
 
-/** Loaded on demand: a browser that is signed in, or opens a sign-in link, needs no form library for its first page. */
-const SignInForm = lazy(() => import('./sign-in-form.tsx').then(({ SignInForm }) => ({ default: SignInForm })))
+/** Loaded on demand: a browser that is signed in needs no forms for its first page. */
+const SignInPages = lazy(() =>
+  import('./sign-in/sign-in-pages.tsx').then(({ SignInPages }) => ({ default: SignInPages }))
+)
 
-/** The sign-in link carries its code behind the #, which browsers do not send to servers and logs. */
-function takeCode(): string | undefined {
-  const code = new URLSearchParams(location.hash.slice(1)).get('code') ?? undefined
-  if (code) history.replaceState(null, '', location.pathname + location.search)
-  return code
+interface Opened {
+  /** Signs in at once: the link of a start. */
+  code?: string
+  /** Belongs to a person: an invitation, or a link that sets a new password. */
+  link?: string
+  /** Why a sign-in at the provider has failed. */
+  problem?: string
+}
+
+/** A link carries its code behind the #, which browsers do not send to servers and logs. */
+function takeLink(): Opened {
+  const given = new URLSearchParams(location.hash.slice(1))
+  const taken = (name: string) => given.get(name) ?? undefined
+  const [code, link, problem] = [taken('code'), taken('invitation') ?? taken('reset'), taken('problem')]
+  if (code ?? link ?? problem) history.replaceState(null, '', location.pathname + location.search)
+  return { ...(code && { code }), ...(link && { link }), ...(problem && { problem }) }
 }
 
 /** Shows the console to a signed-in browser, and the sign-in form to others. */
 export function SignedIn({ children }: { children: ReactNode }) {
-  const [code] = useState(takeCode)
+  const [opened, setOpened] = useState(takeLink)
+  const [skipped, setSkipped] = useState(false)
   const identity = useIdentity()
   const queries = useQueryClient()
-  const signIn = useMutation({
-    mutationFn: (proof: { token: string } | { code: string }) => session<Identity>('POST', proof),
+  const done = (known: Identity) => {
+    // Nothing that another account has loaded stays.
+    queries.clear()
+    queries.setQueryData(['identity'], known)
+    setOpened({})
+  }
+  const redeem = useMutation({
+    mutationFn: (code: string) => browser<Identity>('POST', '/console/session', { code }),
     onSuccess: (known) => queries.setQueryData(['identity'], known)
   })
-  const { mutate } = signIn
+  const { mutate } = redeem
   useEffect(() => {
-    if (code) mutate({ code })
-  }, [code, mutate])
+    if (opened.code) mutate(opened.code)
+  }, [opened.code, mutate])
   useEffect(() => {
     const forget = () => void queries.resetQueries({ queryKey: ['identity'] })
     window.addEventListener('signed-out', forget)
     return () => window.removeEventListener('signed-out', forget)
   }, [queries])
 
-  if (identity.data) {
-    claimStorage(ownerOf(identity.data))
+  if (identity.error) return <ErrorAlert error={identity.error} retry={identity.refetch} />
+  if (identity.isPending || redeem.isPending) return <Loading label="Signing in" />
+  const known = identity.data
+  // Only after a link: a token may belong to a program.
+  const first = !skipped && known?.first_member === true && known.how === 'link'
+  if (known && !opened.link && !first) {
+    claimStorage(ownerOf(known))
     return children
   }
-  if (identity.error) return <ErrorAlert error={identity.error} retry={identity.refetch} />
-  if (identity.isPending || signIn.isPending) return <Loading label="Signing in" />
+  const leave = () => (opened.link ? setOpened({}) : setSkipped(true))
   return (
     <Suspense fallback={<Loading />}>
-      <SignInForm signIn={(token) => mutate({ token })} error={signIn.error?.message} />
+      {redeem.error && <ErrorAlert error={redeem.error} />}
+      <SignInPages link={opened.link} problem={opened.problem} first={first} done={done} leave={leave} />
     </Suspense>
   )
 }

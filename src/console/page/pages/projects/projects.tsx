@@ -1,5 +1,5 @@
 import { SimpleGrid, TextInput } from '@mantine/core'
-import { useHasRole, useIdentity, useProjects } from '../../api/session.ts'
+import { useHasRole, useProjects } from '../../api/session.ts'
 import { PageLayout } from '../../parts/page.tsx'
 import { EmptyState, Loaded } from '../../parts/states.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
@@ -12,8 +12,7 @@ const fewProjects = 4
 /** All projects of the installation. A token of one project sees only that project. */
 export function Projects() {
   const projects = useProjects()
-  const { data: identity } = useIdentity()
-  const canManage = useHasRole('admin') && identity?.project_id === null
+  const canManage = useHasRole('admin')
   const [search, setSearch] = useUrlState('search')
   return (
     <PageLayout

@@ -1,6 +1,7 @@
 import { useHasRole } from '../../api/session.ts'
 import { PageLayout } from '../../parts/page.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
+import { ProjectMembers } from '../members/project-members.tsx'
 import { Audit } from './audit.tsx'
 import { Gateways } from './gateways.tsx'
 import { Keys } from './keys.tsx'
@@ -19,6 +20,7 @@ export function Settings() {
           ...(admin
             ? ([
                 ['keys', 'Keys', <Keys key="keys" />],
+                ['members', 'Members', <ProjectMembers key="members" />],
                 ['tokens', 'Tokens', <Tokens key="tokens" />],
                 ['audit', 'Audit log', <Audit key="audit" />]
               ] satisfies [string, string, React.ReactNode][])

@@ -24,8 +24,8 @@ export function Tokens() {
   return (
     <Stack>
       <Text size="sm" c="dimmed">
-        Tokens let people and scripts manage {identity?.project_id ? 'this project' : 'projects'}. Servers that send
-        messages use API keys instead.
+        Tokens let people and scripts manage {identity?.installation_role ? 'projects' : 'this project'}. Servers that
+        send messages use API keys instead.
       </Text>
       <CreateToken done={changed} />
       <PagedList
@@ -88,7 +88,7 @@ function CreateToken({ done }: { done: () => unknown }) {
             allowDeselect={false}
             data={[
               { value: 'this', label: `Project ${projectId}` },
-              ...(identity?.project_id === null ? [{ value: 'all', label: 'All projects' }] : [])
+              ...(identity?.installation_role === 'admin' ? [{ value: 'all', label: 'All projects' }] : [])
             ]}
           />
         </>

@@ -27,23 +27,25 @@ export const untilLoaded =
     }
   }
 
-/** Long enough for the first page to show its content. */
-const restMs = 3_000
+const lookMs = 1_000
+/** The first page must have been still for this many looks. */
+const stillLooks = 3
 
-/** Loads the code of all pages one after the other while the browser has nothing else to do. */
-export function loadWhenIdle(loads: (() => Promise<unknown>)[]): void {
+/** Loads the code of all pages one after the other, once the first page is there and the browser has nothing else to do. */
+export function loadWhenIdle(loads: readonly (() => Promise<unknown>)[], isBusy: () => boolean): void {
   const { connection } = navigator as { connection?: { saveData?: boolean } }
   if (connection?.saveData) return
   const idle = window.requestIdleCallback ?? ((next: () => void) => setTimeout(next, 200))
-  const [first, ...rest] = loads
-  if (first)
-    idle(
-      () =>
-        void first().then(
-          () => loadWhenIdle(rest),
-          () => {}
-        )
-    )
+  const loadFrom = (place: number) => {
+    const load = loads[place]
+    // A page that cannot be loaded now is loaded when it is opened.
+    if (load) idle(() => void load().then(() => loadFrom(place + 1)).catch(() => {}))
+  }
+  let still = 0
+  const timer = setInterval(() => {
+    still = isBusy() ? 0 : still + 1
+    if (still < stillLooks) return
+    clearInterval(timer)
+    loadFrom(0)
+  }, lookMs)
 }
-
-export const startLoadingWhenIdle = (loads: (() => Promise<unknown>)[]) => setTimeout(() => loadWhenIdle(loads), restMs)

@@ -6,7 +6,8 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ApiError } from './api/errors.ts'
 import { Toasts } from './parts/toasts.tsx'
-import { router } from './router.tsx'
+import { loadWhenIdle } from './load-page.ts'
+import { loads, router } from './router.tsx'
 import { SignedIn } from './shell/sign-in.tsx'
 import { readable, theme } from './theme.ts'
 
@@ -34,3 +35,5 @@ createRoot(document.getElementById('root')!).render(
     </MantineProvider>
   </StrictMode>
 )
+
+loadWhenIdle(loads, () => queries.isFetching() > 0 || router.state.status === 'pending' || !queries.getQueryData(['projects']))

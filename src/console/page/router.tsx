@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Navigate } from '@tanstack/react-router'
 import { useProjects } from './api/session.ts'
-import { startLoadingWhenIdle, untilLoaded } from './load-page.ts'
+import { untilLoaded } from './load-page.ts'
 import { EmptyState, ErrorAlert, Loading } from './parts/states.tsx'
 import { InstallationShell, Shell } from './shell/shell.tsx'
 
@@ -22,7 +22,8 @@ const project = createRoute({ getParentRoute: () => root, path: '/p/$projectId',
 
 const installation = createRoute({ getParentRoute: () => root, id: 'installation', component: InstallationShell })
 
-const loads: (() => Promise<unknown>)[] = []
+/** The code of all pages. */
+export const loads: (() => Promise<unknown>)[] = []
 
 /** A page whose code is loaded when it is opened, or before, when the browser is idle. */
 function page(path: string, load: () => Promise<Record<string, unknown>>, name: string, parent = project) {
@@ -78,5 +79,3 @@ export const router = createRouter({
     ])
   ])
 })
-
-startLoadingWhenIdle(loads)

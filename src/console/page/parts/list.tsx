@@ -1,6 +1,6 @@
 import { Box, Button, Center, ScrollArea, Table, Text } from '@mantine/core'
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { memo, type ReactNode, useEffect, useMemo, useRef } from 'react'
 import type { PagedList as Pages } from '../api/paged-list.ts'
 import { type Column, cellStyle, TableHead } from './columns.tsx'
 import { ErrorAlert, Loading } from './states.tsx'
@@ -17,16 +17,19 @@ interface Props<Item> {
 type Rows = Virtualizer<HTMLDivElement, Element>
 
 const rowHeight = 44
+const rowStyle = { height: rowHeight }
 
 /** A list of any length: only the visible rows are in the DOM. */
 export function PagedList<Item>({ pages, columns, keyOf, empty, label }: Props<Item>) {
   const viewport = useRef<HTMLDivElement>(null)
-  const items = pages.data?.pages.flatMap((page) => page.items) ?? []
+  const items = useMemo(() => pages.data?.pages.flatMap((page) => page.items) ?? [], [pages.data])
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => viewport.current,
     estimateSize: () => rowHeight,
-    overscan: 12
+    overscan: 12,
+    // Frames that scroll need not wait until the rows are drawn: those around the screen are there already.
+    useFlushSync: false
   })
   useNextPage(pages, rows, items.length)
   if (pages.error && items.length === 0) return <ErrorAlert error={pages.error} retry={pages.refetch} />
@@ -75,19 +78,42 @@ function Body<Item>({
       {shown.map(({ index }) => {
         const item = items[index]!
         return (
-          <Table.Tr key={keyOf(item)} data-index={index} ref={rows.measureElement} style={{ height: rowHeight }}>
-            {columns.map(({ name, show }) => (
-              <Table.Td key={name} style={cellStyle}>
-                {show(item)}
-              </Table.Td>
-            ))}
-          </Table.Tr>
+          <ListRow
+            key={keyOf(item)}
+            index={index}
+            item={item}
+            columns={columns as Column<unknown>[]}
+            measure={rows.measureElement}
+          />
         )
       })}
       {below > 0 && <tr aria-hidden style={{ height: below }} />}
     </Table.Tbody>
   )
 }
+
+/** Drawn once: scrolling draws only the rows that come into sight. */
+const ListRow = memo(function ListRow({
+  index,
+  item,
+  columns,
+  measure
+}: {
+  index: number
+  item: unknown
+  columns: Column<unknown>[]
+  measure: Rows['measureElement']
+}) {
+  return (
+    <Table.Tr data-index={index} ref={measure} style={rowStyle}>
+      {columns.map(({ name, show }) => (
+        <Table.Td key={name} style={cellStyle}>
+          {show(item)}
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  )
+})
 
 function Footer<Item>({ pages, count }: { pages: Pages<Item>; count: number }) {
   return (

@@ -1,4 +1,4 @@
-import { ScrollArea, Table } from '@mantine/core'
+import { Box, Table } from '@mantine/core'
 import { type Column, cellStyle, TableHead } from './columns.tsx'
 
 /** A short list that is loaded as a whole. */
@@ -13,7 +13,7 @@ export const SimpleTable = <Item,>({
   keyOf: (item: Item) => string
   label: string
 }) => (
-  <ScrollArea type="auto" viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'group' }}>
+  <Box tabIndex={0} role="group" aria-label={label} style={{ overflowX: 'auto' }}>
     <Table highlightOnHover aria-label={label} miw={560}>
       <TableHead columns={columns} />
       <Table.Tbody>
@@ -28,5 +28,5 @@ export const SimpleTable = <Item,>({
         ))}
       </Table.Tbody>
     </Table>
-  </ScrollArea>
+  </Box>
 )

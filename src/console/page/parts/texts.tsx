@@ -1,5 +1,5 @@
 import { ActionIcon, Anchor, Box, Code, type CodeProps, CopyButton } from '@mantine/core'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useSyncExternalStore } from 'react'
 import { CheckIcon, CopyIcon } from './icons.tsx'
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
@@ -16,24 +16,37 @@ export function timeText(at: Date, now = new Date()): string {
   return exact.format(at)
 }
 
-/** Renders again every half minute, so that relative times stay true. */
-function useClock(): Date {
-  const [now, setNow] = useState(() => new Date())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(new Date()), 30_000)
-    return () => clearInterval(timer)
-  }, [])
-  return now
+let now = new Date()
+const watching = new Set<() => void>()
+let ticking: ReturnType<typeof setInterval> | undefined
+
+/** One clock for all times of a page, however many a list shows. */
+function watchClock(changed: () => void): () => void {
+  if (watching.size === 0) {
+    now = new Date()
+    ticking = setInterval(() => {
+      now = new Date()
+      for (const each of watching) each()
+    }, 30_000)
+  }
+  watching.add(changed)
+  return () => {
+    watching.delete(changed)
+    if (watching.size === 0) clearInterval(ticking)
+  }
 }
+
+/** Renders again every half minute, so that relative times stay true. */
+const useClock = (): Date => useSyncExternalStore(watchClock, () => now)
 
 /** A time as a distance from now. The tooltip has the exact time in the viewer's time zone, and the instant. */
 export function When({ at }: { at: string | null | undefined }) {
-  const now = useClock()
+  const seen = useClock()
   if (!at) return <span>–</span>
   const date = new Date(at)
   return (
     <time dateTime={at} title={`${complete.format(date)} · ${at}`} style={{ whiteSpace: 'nowrap' }}>
-      {timeText(date, now > date ? now : new Date())}
+      {timeText(date, seen > date ? seen : new Date())}
     </time>
   )
 }

@@ -39,7 +39,13 @@ export function loadWhenIdle(loads: readonly (() => Promise<unknown>)[], isBusy:
   const loadFrom = (place: number) => {
     const load = loads[place]
     // A page that cannot be loaded now is loaded when it is opened.
-    if (load) idle(() => void load().then(() => loadFrom(place + 1)).catch(() => {}))
+    if (load)
+      idle(
+        () =>
+          void load()
+            .then(() => loadFrom(place + 1))
+            .catch(() => {})
+      )
   }
   let still = 0
   const timer = setInterval(() => {

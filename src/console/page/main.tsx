@@ -5,8 +5,8 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ApiError } from './api/errors.ts'
-import { Toasts } from './parts/toasts.tsx'
 import { loadWhenIdle } from './load-page.ts'
+import { Toasts } from './parts/toasts.tsx'
 import { loads, router } from './router.tsx'
 import { SignedIn } from './shell/sign-in.tsx'
 import { readable, theme } from './theme.ts'
@@ -36,4 +36,7 @@ createRoot(document.getElementById('root')!).render(
   </StrictMode>
 )
 
-loadWhenIdle(loads, () => queries.isFetching() > 0 || router.state.status === 'pending' || !queries.getQueryData(['projects']))
+loadWhenIdle(
+  loads,
+  () => queries.isFetching() > 0 || router.state.status === 'pending' || !queries.getQueryData(['projects'])
+)

@@ -196,7 +196,7 @@ it('the first load is small, compressed, cached and served by one host', async (
     .concat(performance.getEntriesByType('navigation')).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`
   const bytes = (await page.evaluate(loaded)) as number
   t.diagnostic(`the first load is ${Math.round(bytes / 1024)} KB`)
-  assert.ok(bytes > 100_000 && bytes < 300 * 1024, `${bytes} bytes`)
+  assert.ok(bytes > 100_000 && bytes < 200 * 1024, `${bytes} bytes`)
   assert.deepEqual(complaints, [])
 })
 

@@ -3,8 +3,8 @@ import { canUsePasskeys, makePasskey } from '../../api/passkeys.ts'
 import type { NewAccount } from '../../api/people.ts'
 import { type Identity, useWays } from '../../api/session.ts'
 import { ErrorAlert } from '../../parts/states.tsx'
+import type { Done } from './done.ts'
 import { useSignInForm } from './sign-in-form.ts'
-import type { Done } from './sign-in-page.tsx'
 
 interface Props {
   /** What the form asks for besides the proof: a reset asks for nothing. */

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { firstPasskeyOptions, makeFirstMember } from '../../api/people.ts'
 import { AccountForm } from './account-form.tsx'
 import { Card } from './card.tsx'
-import type { Done } from './sign-in-page.tsx'
+import type { Done } from './done.ts'
 
 /** After the link of the first start: the person who opened it becomes the first member. */
 export function FirstAccount({ done, skip }: { done: Done; skip: () => void }) {

@@ -7,7 +7,7 @@ import { useIdentity, useWays } from '../../api/session.ts'
 import { ErrorAlert, Loading } from '../../parts/states.tsx'
 import { AccountForm } from './account-form.tsx'
 import { Card } from './card.tsx'
-import type { Done } from './sign-in-page.tsx'
+import type { Done } from './done.ts'
 
 /** The page of an invitation, or of a link that sets a new password. */
 export function LinkPage({ code, done, leave }: { code: string; done: Done; leave: () => void }) {

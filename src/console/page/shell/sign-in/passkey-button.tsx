@@ -3,7 +3,7 @@ import { KeyIcon } from '@primer/octicons-react'
 import { useMutation } from '@tanstack/react-query'
 import { signInWithPasskey } from '../../api/people.ts'
 import { ErrorAlert } from '../../parts/states.tsx'
-import type { Done } from './sign-in-page.tsx'
+import type { Done } from './done.ts'
 
 export function PasskeyButton({ done }: { done: Done }) {
   const signing = useMutation({ mutationFn: signInWithPasskey, onSuccess: done })

@@ -1,8 +1,8 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { signIn } from '../../api/people.ts'
 import { ErrorAlert } from '../../parts/states.tsx'
+import type { Done } from './done.ts'
 import { useSignInForm } from './sign-in-form.ts'
-import type { Done } from './sign-in-page.tsx'
 
 export function PasswordForm({ done }: { done: Done }) {
   const { form, sending, onSubmit } = useSignInForm({

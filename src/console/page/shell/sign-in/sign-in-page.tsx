@@ -1,15 +1,13 @@
 import { Alert, Anchor, Button, Collapse, Divider, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { canUsePasskeys } from '../../api/passkeys.ts'
-import { type Identity, useWays } from '../../api/session.ts'
+import { useWays } from '../../api/session.ts'
 import { DocsLink } from '../../parts/texts.tsx'
 import { Card } from './card.tsx'
+import type { Done } from './done.ts'
 import { PasskeyButton } from './passkey-button.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { TokenForm } from './token-form.tsx'
-
-/** Opens the console for a browser that has signed in. */
-export type Done = (identity: Identity) => void
 
 /** Why a sign-in by the provider has failed, by the name behind the #. */
 const problems: Record<string, (provider: string) => string> = {

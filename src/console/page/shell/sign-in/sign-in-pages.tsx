@@ -1,6 +1,7 @@
+import type { Done } from './done.ts'
 import { FirstAccount } from './first-account.tsx'
 import { LinkPage } from './link-page.tsx'
-import { type Done, SignInPage } from './sign-in-page.tsx'
+import { SignInPage } from './sign-in-page.tsx'
 
 /** What a browser without a session sees, and one that opens a link for a person. In one file that is loaded on demand. */
 export function SignInPages({

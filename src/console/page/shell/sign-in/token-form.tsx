@@ -1,8 +1,8 @@
 import { Button, PasswordInput, Stack } from '@mantine/core'
 import { fieldOrFormError } from '../../api/errors.ts'
 import { signIn } from '../../api/people.ts'
+import type { Done } from './done.ts'
 import { useSignInForm } from './sign-in-form.ts'
-import type { Done } from './sign-in-page.tsx'
 
 /** Management tokens are for programs; a person uses one until there is an account. */
 export function TokenForm({ done }: { done: Done }) {

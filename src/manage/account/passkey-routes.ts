@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import { checkFresh, type Doors, deviceOf, type Members, memberIdOf, type PasskeyRow } from '../members/members.ts'
-import { Refusal } from '../platform/errors.ts'
-import type { Routes } from '../platform/http/routes.ts'
-import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
-import { Name, NewPasskey, PasskeyAnswer, passkeyBytes } from './member-schemas.ts'
-import { known } from './responses.ts'
+import { checkFresh, type Doors, deviceOf, type Members, memberIdOf, type PasskeyRow } from '../../members/members.ts'
+import { Refusal } from '../../platform/errors.ts'
+import type { Routes } from '../../platform/http/routes.ts'
+import type { ManageAccess, ManageCaller } from '../../projects/projects.ts'
+import { Name, NewPasskey, PasskeyAnswer, passkeyBytes } from '../member-schemas.ts'
+import { known } from '../responses.ts'
 
 export interface PasskeyNeeds {
   members: Members

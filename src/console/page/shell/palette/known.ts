@@ -1,5 +1,5 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
-import { useHasRole, useProjectId, useProjects } from '../../api/session.ts'
+import { useHasRole, useIdentity, useProjectId, useProjects } from '../../api/session.ts'
 import { pageLink } from '../../parts/links.ts'
 import { groups } from '../menu.tsx'
 import type { Entry } from './entries.ts'
@@ -17,6 +17,7 @@ const settings = [
 export function useActions(): Entry[] {
   const projectId = useProjectId()
   const canWrite = useHasRole('editor') && projectId !== ''
+  const isAdmin = useIdentity().data?.installation_role === 'admin'
   const { setColorScheme } = useMantineColorScheme()
   const dark = useComputedColorScheme('light') === 'dark'
   const writing: [label: string, page: string][] = [
@@ -30,6 +31,7 @@ export function useActions(): Entry[] {
     ...(canWrite
       ? writing.map(([label, page]) => ({ group: 'Actions' as const, label, to: pageLink(projectId, page) }))
       : []),
+    ...(isAdmin ? [{ group: 'Actions' as const, label: 'Invite a member', to: '/members' }] : []),
     {
       group: 'Actions',
       label: dark ? 'Switch to light mode' : 'Switch to dark mode',

@@ -105,6 +105,58 @@ describe('a person whom the provider knows', () => {
   })
 })
 
+describe('an email of the provider', () => {
+  const invite = async (email: string) =>
+    (await service.manage('POST', '/members', { json: { email, role: 'admin', project_id: 'demo' } })).json
+
+  it('leads to an open invitation if it is verified; the groups still decide about the roles', async () => {
+    const invited = await invite('ivy@example.com')
+    const { session } = await signIn({ sub: 'ivy', email: 'Ivy@Example.com', email_verified: true, groups: ['staff'] })
+    assert.deepEqual([session.member.id, session.installation_role, session.roles], [invited.id, 'viewer', {}])
+    const code = new URL(invited.invitation.link).hash.split('=')[1]!
+    assert.equal((await service.ask('POST', '/console/link', { json: { code } })).status, 401)
+    for (const [method, path, json] of [
+      ['POST', `/members/${invited.id}:reset`, undefined],
+      ['POST', '/members', { email: 'ivy@example.com', role: 'admin', project_id: 'demo' }]
+    ] as const)
+      assert.equal((await service.manage(method, path, json && { json })).status, 409)
+  })
+
+  it('leads to none without the mark that it is verified, or with the mark as a text', async () => {
+    const invited = await invite('una@example.com')
+    for (const [sub, email_verified] of [
+      ['una-1', undefined],
+      ['una-2', false],
+      ['una-3', 'true' as never]
+    ] as const) {
+      const person = {
+        sub,
+        email: 'una@example.com',
+        groups: ['staff'],
+        ...(email_verified !== undefined && { email_verified })
+      }
+      const { session } = await signIn(person)
+      assert.notEqual(session.member.id, invited.id)
+      assert.deepEqual([session.member.email, session.installation_role], ['', 'viewer'])
+    }
+  })
+
+  it('never leads to a member who signs in with a password', async () => {
+    const invited = await invite('paul@example.com')
+    const code = new URL(invited.invitation.link).hash.split('=')[1]!
+    const json = { code, name: 'Paul', password: 'a password of many words' }
+    assert.equal((await service.ask('POST', '/console/link:accept', { json })).status, 200)
+    const { session } = await signIn({
+      sub: 'paul',
+      email: 'paul@example.com',
+      email_verified: true,
+      groups: ['staff']
+    })
+    assert.notEqual(session.member.id, invited.id)
+    assert.deepEqual([session.member.email, session.roles], ['', {}])
+  })
+})
+
 describe('a response of the provider', () => {
   const refused = async (jar: Jar, address: string, why: string) => {
     const reply = await visit(jar, address)

@@ -62,7 +62,7 @@ export function sessionRoutes(manage: Routes<ManageCaller, ManageAccess>, member
       body: ChangeOwn,
       maxBody: smallForm,
       answer: Type.Object({}),
-      refusals: ['forbidden'],
+      refusals: ['invalid_parameter', 'forbidden'],
       example: { name: 'Ada Lovelace' }
     },
     async ({ caller, body }) => {

@@ -17,6 +17,7 @@ import { checkNew, type Hashing } from './hashing.ts'
 import { findLink, redeemLink, removeLinks } from './link-store.ts'
 import type { createManaging } from './managing.ts'
 import * as memberships from './membership-store.ts'
+import { checkName } from './name.ts'
 import { removePasskeysOf } from './passkeys/store.ts'
 import type { PasswordCheck } from './sign-in.ts'
 import * as store from './store.ts'
@@ -88,9 +89,8 @@ export function createAccepting(needs: AcceptingNeeds) {
     given: Proof & { name?: string | undefined },
     { request, reply }: { request: FastifyRequest; reply: FastifyReply }
   ) {
-    const name = given.name?.trim() ?? ''
+    const name = found.joined_at ? found.name : checkName(given.name)
     if (found.joined_at) await checkOwner(found, given, request, reply)
-    else if (name === '') throw refusing('invalid_parameter')('name', 'must be given')
     const hash = found.joined_at ? null : await hashNew(given, request)
     await managing.change(async (tx) => {
       const link = await redeemLink(tx, code)
@@ -171,8 +171,7 @@ export function createAccepting(needs: AcceptingNeeds) {
       if (kind !== 'token' || role !== 'admin')
         throw new Refusal('forbidden', 'The first member is made by an admin token of the whole installation.')
       const email = checkEmail(given.email)
-      const name = given.name.trim()
-      if (name === '') throw refusing('invalid_parameter')('name', 'must not be empty')
+      const name = checkName(given.name)
       const hash = await hashNew(given, request)
       const memberId = await managing.change(async (tx) => {
         // Two that try at once follow one another.

@@ -20,9 +20,11 @@ export function readEmail(text: string): Email | undefined {
   const [local = '', domain = '', ...more] = shown.split('@')
   if (more.length > 0 || shown.length > longest || !shown.isWellFormed() || shown.normalize('NFKC') !== shown)
     return undefined
-  if (!/^[^\s\p{C}"(),:;<>[\\\]]+$/u.test(local) || !/^[^\s\p{C}]+$/u.test(domain)) return undefined
+  if (/[\s\p{C}\p{Default_Ignorable_Code_Point}]/u.test(shown)) return undefined
+  // A domain is read as that of an address of the web, which would end at a / ? or # and decode %65.
+  if (!/^[^"(),:;<>[\\\]]+$/.test(local) || !/^[^/?#%:<>[\\\]]+$/.test(domain)) return undefined
   const host = domainToASCII(domain)
-  return host && !host.includes('/') ? { shown, key: `${local.toLowerCase()}@${host.toLowerCase()}` } : undefined
+  return host ? { shown, key: `${local.toLowerCase()}@${host.toLowerCase()}` } : undefined
 }
 
 export function checkEmail(text: string): Email {

@@ -94,11 +94,11 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
     )
   }
 
-  async function retire(tx: Db, memberIds: string[]): Promise<void> {
-    const retired = await store.retireMembers(tx, memberIds, new Date())
-    for (const id of retired) await removeLinks(tx, id, 'reset')
-    if (retired.length > 0) await onRetired(tx, retired)
-    for (const memberId of memberIds) await endSessionsOf(tx, { memberId })
+  async function retire(tx: Db, memberId: string): Promise<void> {
+    const retired = await store.retireMembers(tx, [memberId], new Date())
+    if (retired.length === 0) return
+    await removeLinks(tx, memberId, 'reset')
+    await onRetired(tx, retired)
   }
 
   return {
@@ -153,7 +153,9 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
           const entry = { actor: caller.actor, action: 'member.remove', target: memberId, details }
           await audit(tx, membership.project_id, entry)
         }
-        await retire(tx, [memberId])
+        await retire(tx, memberId)
+        // Any admin may invite any address: that an invitation is taken back must not sign its person out elsewhere.
+        if (ending.some(({ accepted_at }) => accepted_at !== null)) await endSessionsOf(tx, { memberId })
       })
     },
     /**

@@ -6,6 +6,7 @@ import { endSessionsOf, type ManageCaller, networkOf } from '../projects/project
 import { checkNew, type Hashing } from './hashing.ts'
 import { removeLinks } from './link-store.ts'
 import type { createManaging } from './managing.ts'
+import { checkName } from './name.ts'
 import { refuseOfProvider } from './oidc/store.ts'
 import type { PasswordCheck } from './sign-in.ts'
 import * as store from './store.ts'
@@ -45,7 +46,8 @@ export function createOwn({ pool, hashing, checkPassword, managing, passwords }:
     },
     async rename(caller: ManageCaller, name: string): Promise<void> {
       const id = memberIdOf(caller)
-      await managing.change((tx) => store.rename(tx, id, name.trim()))
+      const checked = checkName(name)
+      await managing.change((tx) => store.rename(tx, id, checked))
     },
     /** Sets a new password and ends the other sessions. */
     async changePassword(

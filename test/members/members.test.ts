@@ -222,6 +222,21 @@ describe('members', () => {
     assert.equal((await signIn(service, boss.email, goodPassword)).json.installation_role, 'admin')
   })
 
+  it('whose invitation is taken back stay signed in where they belong', async () => {
+    const admin = await join(service, 'admin', shop.id)
+    const other = await join(service, 'viewer', news.id)
+    await admin.manage('POST', '/members', { email: other.email, role: 'viewer', project_id: shop.id })
+    assert.equal((await admin.manage('DELETE', `/members/${other.id}`)).status, 200)
+    assert.equal((await other.manage('GET', '/account')).status, 200)
+  })
+
+  it('keep a name that can be seen', async () => {
+    const member = await join(service, 'viewer', shop.id)
+    for (const name of [' ', '\u200b', '\u202e'])
+      assert.equal((await member.manage('PATCH', '/account', { name })).status, 400)
+    assert.equal((await member.manage('GET', '/account')).json.name, 'Ada')
+  })
+
   it('whose reset link an admin of one project keeps are safe once they belong elsewhere', async () => {
     const admin = await join(service, 'admin', shop.id)
     const member = await join(service, 'viewer', shop.id)
@@ -260,7 +275,14 @@ describe('an invitation', () => {
       'a b@example.com',
       'a@exa mple.com',
       'ﬁ@example.com',
-      'a\r\nb@example.com'
+      'a\r\nb@example.com',
+      // Characters that cannot be seen, and domains that would be read as another one.
+      'ad\u034fa@example.com',
+      'ada@example.com?x',
+      'ada@example.com#x',
+      'ada@example.com\\x',
+      'ada@ex%61mple.com',
+      'ada@[::1]'
     ])
       assert.equal((await invite({ email, role: 'viewer' })).status, 400, email)
     assert.equal((await invite({ email: `${'a'.repeat(250)}@example.com`, role: 'viewer' })).status, 400)
@@ -289,7 +311,8 @@ describe('an invitation', () => {
   it('wants a name and a password of 12 characters, and is not used up by a refusal', async () => {
     const { invitation } = (await invite({ email: 'short@example.com', role: 'viewer' })).json
     const code = codeOf(invitation)
-    const wrong = [{}, { name: 'x' }, { name: ' ', password: goodPassword }, { name: 'x', password: 'elevenchars' }]
+    const unseen = ['', ' ', '\u200b', '\u202e \u2060'].map((name) => ({ name, password: goodPassword }))
+    const wrong = [{}, { name: 'x' }, ...unseen, { name: 'x', password: 'elevenchars' }]
     for (const given of wrong) assert.equal((await accept({ code, ...given })).status, 400, JSON.stringify(given))
     assert.equal((await accept({ code, name: 'x', password: 'x'.repeat(513) })).status, 400)
     assert.equal((await accept({ code, name: 'a\u0000b', password: goodPassword })).status, 400)

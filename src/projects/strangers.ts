@@ -33,9 +33,12 @@ export function createStrangers(clock: () => number = Date.now) {
 
 /** The network that counts as one address: an IPv4 address, or the /64 network of an IPv6 address, which one customer usually holds. */
 export function networkOf(ip: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1]
+  // Some proxies forward the port too, which a client chooses anew for each connection.
+  const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i.exec(ip)?.[1]
+  const v6 = /^\[([^\]]*)\](?::\d+)?$/.exec(ip)?.[1]
+  if (v6 !== undefined) return networkOf(v6)
   // A proxy may forward any text for an address.
-  if (mapped || !ip.includes(':')) return mapped ?? ip.slice(0, 64)
+  if (v4 || !ip.includes(':')) return v4 ?? ip.slice(0, 64)
   const [head = [], tail] = ip.split('::', 2).map((half) => half.split(':').filter(Boolean))
   const left = 8 - head.length - (tail?.length ?? 0)
   const groups = tail ? [...head, ...Array<string>(Math.max(0, left)).fill('0'), ...tail] : head

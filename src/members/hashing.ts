@@ -55,19 +55,22 @@ export function createHashing(cost: Cost = usualCost, derive: Derive = promisify
       }),
     /**
      * Whether a password belongs to the hash that `find` returns. An account without a password, and one that does not
-     * exist, cost the same work as a wrong password.
+     * exist, cost the same work as a wrong password. `isKnown`: `from` is a member in a browser of its own.
      */
     verify: <Account extends { password: string | null }>(
       password: string,
       from: string,
-      find: () => Promise<Account | undefined>
-    ): Promise<Account | undefined> =>
-      turns.take(from, async () => {
+      find: () => Promise<Account | undefined>,
+      isKnown = false
+    ): Promise<Account | undefined> => {
+      const check = async () => {
         const account = await find()
         const known = parse(account?.password)
         const hash = await hashOf(password, known?.salt ?? randomBytes(16), known?.cost ?? cost)
         return known && timingSafeEqual(hash, known.hash) ? account : undefined
-      }),
+      }
+      return turns.take(from, check, isKnown)
+    },
     /** Whether a hash was made with other parameters than those of today. */
     isOutdated(stored: string): boolean {
       const known = parse(stored)?.cost

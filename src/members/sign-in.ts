@@ -32,17 +32,23 @@ export function createPasswordCheck({ pool, browsers, hashing, serving }: SignIn
   const accounts = createAllowances(20, 60, serving)
   const devices = createAllowances(10, 30, serving)
 
-  /** Takes an attempt, before the work: attempts at the same time count too. Returns how to give it back. */
-  function spend(request: FastifyRequest, reply: FastifyReply, key: string): () => void {
+  /**
+   * Takes an attempt, before the work: attempts at the same time count too. Returns how to give it back, and whether it was
+   * one of a known browser.
+   */
+  function spend(request: FastifyRequest, reply: FastifyReply, key: string) {
     const device = browsers.deviceOf(request, key)
-    if (device && devices.take(device) === 0) return () => devices.giveBack(device)
+    if (device && devices.take(device) === 0) return { isKnown: true, giveBack: () => devices.giveBack(device) }
     const [address, account] = [networkOf(request.ip), hash('sha256', key, 'base64')]
     const waitOfAddress = addresses.take(address)
     const wait = waitOfAddress || accounts.take(account)
     if (wait === 0)
-      return () => {
-        addresses.giveBack(address)
-        accounts.giveBack(account)
+      return {
+        isKnown: false,
+        giveBack: () => {
+          addresses.giveBack(address)
+          accounts.giveBack(account)
+        }
       }
     reply.header('retry-after', wait)
     throw new Refusal('rate_limited', `Too many failed sign-ins. Try again in ${wait} seconds.`)
@@ -51,10 +57,10 @@ export function createPasswordCheck({ pool, browsers, hashing, serving }: SignIn
   /** Returns the member of this address and password; refuses everything else in the same words. */
   return async function check(request: FastifyRequest, reply: FastifyReply, email: string, password: string) {
     const key = readEmail(email)?.key ?? email.slice(0, 320)
-    const giveBack = spend(request, reply, key)
+    const { isKnown, giveBack } = spend(request, reply, key)
     const from = networkOf(request.ip)
     const find = () => store.findByEmail(pool, key)
-    const member = await hashing.verify(password, from, find).catch((error: Error) => {
+    const member = await hashing.verify(password, isKnown ? key : from, find, isKnown).catch((error: Error) => {
       giveBack()
       if (error instanceof Refusal) reply.header('retry-after', 5)
       throw error

@@ -299,4 +299,24 @@ describe('limits and turns', () => {
     await Promise.all([...started, calm])
     assert.deepEqual(order.slice(0, 3), ['flood', 'flood', 'calm'])
   })
+
+  it('let a member in a known browser in while a flood from many addresses waits', async () => {
+    const turns = createTurns(1)
+    const order: string[] = []
+    const { promise: held, resolve: release } = Promise.withResolvers<void>()
+    const task = (name: string, isKnown: boolean) => {
+      const run = async () => {
+        order.push(name)
+        await held
+      }
+      return turns.take(name, run, isKnown)
+    }
+    const flood = times(65).map((_, index) => task(`address ${index}`, false))
+    await assert.rejects(task('stranger', false), /Too many sign-ins/)
+    const members = [task('ada', true), task('grace', true)]
+    release()
+    await Promise.all([...flood, ...members])
+    // Nor do members keep strangers out.
+    assert.deepEqual(order.slice(0, 4), ['address 0', 'ada', 'address 1', 'grace'])
+  })
 })

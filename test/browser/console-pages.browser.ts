@@ -16,6 +16,7 @@ import {
   startWithConsole,
   story
 } from './console.ts'
+import { assertApart, assertStructure } from './structure.ts'
 
 const service = await startWithConsole()
 const project: TestProject = await service.project({ name: 'Shop', mode: 'simulator' })
@@ -244,6 +245,11 @@ const long = Boolean(process.env.TIDINGS_LONG)
 /** Each page fits in a wide and light look and in a narrow and dark one, and is accessible in one of them, by turns. */
 const seen = long ? looks : looks.slice(0, 2)
 
+/** Pages whose structure is stored in test/browser/structure. */
+const structured = new Set(
+  'campaigns, campaign-results, triggers, users, user, segments, topics, messages, webhooks, settings-keys'.split(', ')
+)
+
 describe('on a desktop and on a phone, in light and in dark mode', { concurrency: 2 }, () => {
   for (const [index, [path, text, name]] of pages.entries()) {
     it(`${name} loads, fits and is accessible`, async (t) => {
@@ -254,11 +260,13 @@ describe('on a desktop and on a phone, in light and in dark mode', { concurrency
       await page.addStyleTag({ content: '* { transition: none !important; animation: none !important }' })
       if (name === 'lab') await page.setViewportSize({ width: 1280, height: 900 })
       if (pictured.has(name)) await picture(page, name)
+      if (structured.has(name)) await assertStructure(page, name, id)
       for (const [turn, { colorScheme, viewport }] of seen.entries()) {
         await page.emulateMedia({ colorScheme })
         await page.setViewportSize(viewport)
         await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
         await assertFits(page, `${name}, ${colorScheme}`)
+        await assertApart(page, `${name}, ${colorScheme}`)
         if (long || index % seen.length === turn)
           await assertAccessible(page, `${name}, ${colorScheme}, ${viewport.width} wide`)
         if (name === 'lab' && turn === 1) await picture(page, 'lab-phone')

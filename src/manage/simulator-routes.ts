@@ -90,6 +90,7 @@ function inboxRoutes(manage: Manage, simulators: Simulators): void {
       summary: 'Read one push at a simulated gateway: the request, the response and its time',
       access: 'viewer',
       answer: InboxAnswer,
+      params: { item_id: 'The id of the push in the inbox.' },
       refusals: [...refusals, 'not_found']
     },
     ({ caller, params }) => simulators.phones.look(simulatedProject(caller), params.item_id!)

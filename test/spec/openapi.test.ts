@@ -88,7 +88,7 @@ describe('GET /openapi.json', () => {
   it('describes every route the service has, apart from twins, pages and those that only refuse', () => {
     const twin = /^\S+ \/manage\/v1\/projects\/:project_id\/(api\/v1|a2a)(\/|$)/
     const refusing = /^(PATCH|DELETE) \/api\/v1\/users\/?$|^POST (\/api\/v1\/users|\/a2a)\/$/
-    const page = /^GET \/(console(\/\*)?)?$/
+    const page = /^GET \/((console|docs)(\/\*)?)?$/
     const expected = registered
       .filter((route) => ![/^(HEAD|OPTIONS) /, twin, refusing, page].some((pattern) => pattern.test(route)))
       .map((route) => route.replace(/ .*/, (path) => pathTemplate(path)))

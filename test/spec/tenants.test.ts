@@ -141,6 +141,7 @@ const mineAnyway = new Set([
   'POST /api/v1/live-activity-channels',
   'DELETE /api/v1/live-activity-channels/{channel_id}',
   'POST /manage/v1/projects/{project_id}/keys',
+  'POST /manage/v1/projects/{project_id}/webhook-deliveries:replay-failed',
   'GET /manage/v1/projects/{project_id}',
   'POST /manage/v1/projects/{project_id}:pause',
   'POST /manage/v1/projects/{project_id}:resume',

@@ -51,7 +51,8 @@ export function declare(command: Command, shell: Shell): void {
       'tidings user list --where plan=premium --where age=31',
       "tidings user list --json | jq '.items'"
     ],
-    more: `Values after --where are read as by \`tidings user set\`: 31 is a number, '"31"' is text.
+    more: `Values after --where are read as by \`tidings user set\`: 31 is a number,
+'"31"' is text.
 All users are compared, which takes a while in a large project, unless the
 property is indexed: see \`tidings user index\`.
 For all users of a large project, use \`tidings user export\`.`,

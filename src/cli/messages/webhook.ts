@@ -45,7 +45,7 @@ export function declare(command: Command, shell: Shell): void {
   deliveries.list<WebhookDelivery, { state?: string } & Which>({
     usage: 'deliveries',
     about: 'List the deliveries to webhooks of projects and tasks',
-    examples: ['tidings webhook deliveries --state failed', `tidings webhook deliveries --webhook ${anId} --since 2h`],
+    examples: ['tidings webhook deliveries --state failed', 'tidings webhook deliveries --since 2h'],
     usual: 100,
     options: (list) =>
       which(

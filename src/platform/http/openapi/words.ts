@@ -24,6 +24,7 @@ const glossary: Record<string, Word> = {
   job_id: { about: 'The id of the job.' },
   member_id: { about: 'The id of the member: a person.' },
   session_id: { about: 'The id of the session.' },
+  passkey_id: { about: 'The id of the passkey.' },
   email: { about: 'The address of a person.', example: 'ada@example.com' },
   webhook_id: { about: 'The id of the webhook.' },
   delivery_id: { about: 'The id of the call, which its receiver sees as webhook-id.' },

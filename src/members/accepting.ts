@@ -117,7 +117,7 @@ export function createAccepting(needs: AcceptingNeeds) {
       const link = await redeemLink(tx, code)
       const member = link && (await store.lockMember(tx, link.member_id))
       if (!member?.joined_at) throw gone()
-      // Whoever knew an earlier proof must not come back with it.
+      // A person who knew an earlier proof must not come back with it.
       await store.setPassword(tx, member.id, null)
       await removePasskeysOf(tx, [member.id])
       await keepProof(tx, member.id, hash, given)

@@ -21,7 +21,7 @@ import { assertApart, assertStructure } from './structure.ts'
 const service = await startWithConsole()
 const project: TestProject = await service.project({ name: 'Shop', mode: 'simulator' })
 const { id } = project
-const { message, trigger, task } = await furnish()
+const { message, trigger, task, webhook } = await furnish()
 
 /** Creates content for every page. */
 async function furnish() {
@@ -61,7 +61,7 @@ async function furnish() {
     const { items } = (await service.manage('GET', `/projects/${id}/users/ana/journeys`)).json
     assert.equal(items.length, 1)
   })
-  await service.manage('POST', `/projects/${id}/webhooks`, {
+  const hook = await service.manage('POST', `/projects/${id}/webhooks`, {
     json: { url: 'https://example.com/tidings', events: ['message.failed'] }
   })
   await call('/live-activities:start', {
@@ -84,7 +84,7 @@ async function furnish() {
     json: { jsonrpc: '2.0', id: '1', method: 'SendMessage', params: { message: asked } }
   })
   const task = done.json.result.task.id as string
-  return { task, message: sent.json.delivery_results[0].message_id as string, trigger }
+  return { task, webhook: hook.json.id as string, message: sent.json.delivery_results[0].message_id as string, trigger }
 }
 
 /** Ids as long as they may be, texts without spaces, and texts from right to left: each page must still fit its screen. */
@@ -118,7 +118,9 @@ async function unwieldy() {
 
 /** Each page: its path, a text it shows, and its name. */
 const pages: [path: string, text: string | RegExp, name: string][] = [
-  ['projects', 'All projects', 'projects'],
+  ['projects', 'Each project has its own users', 'projects'],
+  ['members', 'No members yet', 'members'],
+  ['account', 'Create your account', 'account'],
   ...(
     [
       ['home', 'Last hour', 'home'],
@@ -131,7 +133,7 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['campaigns/spring?tab=results&by=variant', 'Download CSV', 'campaign-results'],
       ['campaigns/spring?tab=versions', 'Version 1', 'campaign-versions'],
       ['campaigns/spring?tab=use', 'Agent (A2A)', 'campaign-use'],
-      ['triggers', 'spring (version 1)', 'triggers'],
+      ['triggers', /\d of \d sent/, 'triggers'],
       [`triggers/${trigger}`, 'Why did a user receive this, or not?', 'trigger'],
       ['users', '3 entries', 'users'],
       ['users/ana', 'Created', 'user'],
@@ -144,7 +146,7 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['new-segment', 'Create', 'new-segment'],
       ['topics', 'Discounts', 'topics'],
       ['messages', 'Your order is on its way', 'messages'],
-      [`messages/${message}`, 'Sent to gateway', 'message'],
+      [`messages/${message}`, /Sent to (APNs|FCM|Web Push)/, 'message'],
       ['live-activities', 'No channels yet', 'live-activities'],
       ['agents', 'Text', 'agents'],
       ['agents?tab=tasks', 'Export all tasks', 'agents-tasks'],
@@ -153,6 +155,8 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['agents?tab=card', 'Published at', 'agents-card'],
       ['webhooks', 'https://example.com/tidings', 'webhooks'],
       ['webhooks?tab=deliveries', 'State', 'webhook-deliveries'],
+      [`webhooks/${webhook}`, 'Send test event', 'webhook'],
+      ['results', 'Funnel', 'results'],
       ['settings', 'Requests per second', 'settings'],
       ['settings?tab=limits', 'Messages per user', 'settings-limits'],
       ['settings?tab=gateways', 'Apple (APNs)', 'settings-gateways'],
@@ -160,7 +164,7 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['settings?tab=tokens', 'bootstrap', 'settings-tokens'],
       ['settings?tab=audit', 'created the campaign', 'settings-audit']
     ] as const
-  ).map(([path, text, name]) => [`p/${id}/${path}`, text, name] as [string, string, string])
+  ).map(([path, text, name]) => [`p/${id}/${path}`, text, name] as [string, string | RegExp, string])
 ]
 
 /** Pages with a picture in the docs. Other tests take those of the editor, a trigger and the agents. */
@@ -177,7 +181,7 @@ story('the menu leads to every page, in its order', async ({ open }) => {
     await page.getByRole('heading', { level: 1, name: item, exact: true }).waitFor()
   }
   const links = page.getByRole('navigation', { name: 'Console', includeHidden: true }).locator('a')
-  assert.deepEqual(await links.allTextContents(), menu)
+  assert.deepEqual(await links.allTextContents(), [...menu, 'Docs'])
 })
 
 it('the first load is small, compressed, cached and served by one host', async (t) => {

@@ -93,7 +93,7 @@ describe('a person whom the provider knows', () => {
     assert.equal((await visit(first.jar, `${service.url}/console/session`)).json.installation_role, 'viewer')
   })
 
-  it('does not enter without a mapped group; whoever had one before loses roles and sessions', async () => {
+  it('without a mapped group a person does not enter, and one who had a group before loses roles and sessions', async () => {
     assert.equal((await signIn({ sub: 'nina', groups: ['guests'] })).page, '/console/#problem=no_role')
     assert.equal((await signIn({ sub: 'nora' })).page, '/console/#problem=no_role')
     const before = await signIn({ sub: 'carl', groups: ['ops'] })

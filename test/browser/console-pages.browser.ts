@@ -156,7 +156,7 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['webhooks', 'https://example.com/tidings', 'webhooks'],
       ['webhooks?tab=deliveries', 'State', 'webhook-deliveries'],
       [`webhooks/${webhook}`, 'Send test event', 'webhook'],
-      ['results', 'Funnel', 'results'],
+      ['results', 'By campaign', 'results'],
       ['settings', 'Requests per second', 'settings'],
       ['settings?tab=limits', 'Messages per user', 'settings-limits'],
       ['settings?tab=gateways', 'Apple (APNs)', 'settings-gateways'],

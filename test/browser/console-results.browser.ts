@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { givenCampaign } from '../support/campaigns.ts'
+import { eventually } from '../support/service.ts'
 import { sees, startWithConsole, story } from './console.ts'
 
 const service = await startWithConsole()
@@ -71,7 +72,7 @@ story('the results of a project show campaigns and direct sends, and the keyboar
   )
   await sees(chart, 'Sent: 110')
   await page.keyboard.press('ArrowLeft')
-  assert.match((await chart.getAttribute('aria-valuetext'))!, /: 0 sent, 0 failed/)
+  await eventually(async () => assert.match((await chart.getAttribute('aria-valuetext'))!, /: 0 sent, 0 failed/))
   await scene.look(page, 'the results of a project')
   await lines.getByRole('link', { name: 'Sale' }).click()
   await sees(page, 'Recent triggers')

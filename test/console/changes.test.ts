@@ -38,8 +38,12 @@ async function follow(
         for (const kind of JSON.parse(/^data: (.*)$/m.exec(event)![1]!).kinds ?? []) stream.kinds.add(kind)
       }
     }
-    stream.ended = true
-  })().catch(() => {})
+  })()
+    // Ended by the service, or with its connection.
+    .catch(() => {})
+    .finally(() => {
+      stream.ended = true
+    })
   await eventually(async () => assert.equal(stream.names[0], 'ready'))
   return stream
 }

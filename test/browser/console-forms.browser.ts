@@ -130,7 +130,6 @@ const forms: Form[] = [
       ['User ID', '..', /^must/]
     ]
   },
-  { name: 'the playground', path: 'agents', wrong: [['Message', ' ', /^Enter a message/]] },
   {
     name: 'a new campaign',
     path: 'new-campaign?step=message',

@@ -18,6 +18,7 @@ import {
 } from './console.ts'
 import { assertApart, assertStructure } from './structure.ts'
 
+const photographed = Boolean(process.env.TIDINGS_SCREENSHOTS)
 const service = await startWithConsole()
 const project: TestProject = await service.project({ name: 'Shop', mode: 'simulator' })
 const { id } = project
@@ -43,7 +44,8 @@ async function furnish() {
     default_audience: { broadcast: true },
     message: { title: 'Spring is here, {{ user.name }}', body: '20 % off everything until Sunday.' }
   })
-  await unwieldy()
+  // Pictures for the docs show ordinary texts.
+  if (!photographed) await unwieldy()
   await givenCampaign(service, project, {
     campaign_id: 'welcome',
     type: 'event_triggered',
@@ -135,7 +137,7 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['campaigns/spring?tab=use', 'Agent (A2A)', 'campaign-use'],
       ['triggers', /\d of \d sent/, 'triggers'],
       [`triggers/${trigger}`, 'Why did a user receive this, or not?', 'trigger'],
-      ['users', '3 entries', 'users'],
+      ['users', photographed ? '2 entries' : '3 entries', 'users'],
       ['users/ana', 'Created', 'user'],
       ['users/ana?tab=devices', 'Android', 'user-devices'],
       ['users/ana?tab=activity', 'The newest', 'user-activity'],
@@ -251,7 +253,7 @@ const seen = long ? looks : looks.slice(0, 2)
 
 /** Pages whose structure is stored in test/browser/structure. */
 const structured = new Set(
-  'campaigns, campaign-results, triggers, users, user, segments, topics, messages, webhooks, settings-keys'.split(', ')
+  'campaigns, approvals, triggers, users, user, segments, topics, messages, webhooks, settings-keys'.split(', ')
 )
 
 describe('on a desktop and on a phone, in light and in dark mode', { concurrency: 2 }, () => {
@@ -262,9 +264,9 @@ describe('on a desktop and on a phone, in light and in dark mode', { concurrency
       await sees(page, text)
       // During a transition colours have neither their light nor their dark contrast.
       await page.addStyleTag({ content: '* { transition: none !important; animation: none !important }' })
-      if (name === 'lab') await page.setViewportSize({ width: 1280, height: 900 })
+      if (name === 'lab') await page.setViewportSize({ width: 1280, height: 1250 })
       if (pictured.has(name)) await picture(page, name)
-      if (structured.has(name)) await assertStructure(page, name, id)
+      if (structured.has(name) && !photographed) await assertStructure(page, name, id)
       for (const [turn, { colorScheme, viewport }] of seen.entries()) {
         await page.emulateMedia({ colorScheme })
         await page.setViewportSize(viewport)

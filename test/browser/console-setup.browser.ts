@@ -1,3 +1,5 @@
+import './with-notifications.ts'
+
 import assert from 'node:assert/strict'
 import { eventually } from '../support/service.ts'
 import { sees, startWithConsole, story } from './console.ts'

@@ -11,7 +11,7 @@ import { launch } from './browser.ts'
 
 /** Time limit of each step, long enough for a busy machine. */
 const patienceMs = 20_000
-const browser = await launch()
+const browser = await launch({ shell: true })
 after(() => browser.close())
 
 /** Starts the service with its console, which is built at most once for all test files. */

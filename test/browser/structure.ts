@@ -26,7 +26,7 @@ function withoutRows(snapshot: string): string {
     .filter((line, index, lines) => {
       if (depthOf(line) > dropped) return false
       dropped = Number.POSITIVE_INFINITY
-      if (!/^\s*- '?row /.test(line) || /- columnheader/.test(lines[index + 1] ?? '')) return true
+      if (!/^\s*- '?row\b/.test(line) || /- columnheader/.test(lines[index + 1] ?? '')) return true
       dropped = depthOf(line)
       return false
     })

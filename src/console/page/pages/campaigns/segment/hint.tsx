@@ -7,7 +7,7 @@ export const Hint = ({ children }: { children: ReactNode }) => (
     size="xs"
     w="100%"
     role="status"
-    c="light-dark(var(--mantine-color-orange-9), var(--mantine-color-orange-4))"
+    c="var(--mantine-color-orange-light-color)"
     style={{ overflowWrap: 'anywhere' }}
   >
     {children}

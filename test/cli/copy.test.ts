@@ -58,7 +58,9 @@ test('a copy has all rows unchanged, and the service continues on it with its ke
   assert.deepEqual([copied.code, copied.stderr], [0, ''])
   const { to, rows } = copied.json<{ to: string; rows: Record<string, number> }>()
   assert.ok(to.endsWith(`/${other.name}`) && !to.includes('@'))
-  assert.deepEqual([rows.events, rows.messages, rows.projects], [1, 3, 1])
+  assert.deepEqual([rows.messages, rows.projects], [3, 1])
+  // One of the set-up, and the reports of simulated phones.
+  assert.ok(rows.events! >= 1)
 
   const [before, after] = [await contents(url), await contents(other.url)]
   assert.deepEqual(after, before)

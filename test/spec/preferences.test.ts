@@ -208,8 +208,8 @@ describe('a no', () => {
         return [found.users, found.devices, found.skipped, sample.map(({ reason }: Json) => reason)]
       }
       const nos = { opted_out: 1, topic_opted_out: 1 }
-      assert.deepEqual(await preview('news'), [1, 1, nos, ['opted_out', 'topic_opted_out', null]])
-      assert.deepEqual(await preview('plain'), [2, 2, { opted_out: 1 }, ['opted_out', null, null]])
+      assert.deepEqual(await preview('news'), [1, 1, nos, [null, 'opted_out', 'topic_opted_out']])
+      assert.deepEqual(await preview('plain'), [2, 2, { opted_out: 1 }, [null, null, 'opted_out']])
       assert.deepEqual(await preview('receipt'), [3, 3, {}, [null, null, null]])
       const offers = await run(project, audience)
       assert.deepEqual([offers.counts.sent, offers.skipped], [1, { opted_out: 1, topic_opted_out: 1 }])

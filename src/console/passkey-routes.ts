@@ -39,7 +39,7 @@ export function passkeyRoutes(
       body: AssertedPasskey,
       maxBody: passkeyBytes,
       answer: SignedIn,
-      refusals: ['invalid_sign_in', 'invalid_parameter', 'rate_limited']
+      refusals: ['invalid_sign_in', 'invalid_parameter', 'forbidden', 'rate_limited']
     },
     async ({ request, reply, body }) => {
       // A page of another site must not sign a browser in as another person.

@@ -56,6 +56,8 @@ export function indexedPropertyRoutes(manage: Routes<ManageCaller, ManageAccess>
     { summary: 'Stop indexing a property of users', access: 'admin', params, answer: Type.Object({}) },
     async ({ caller, params }) => {
       const name = params.name!
+      // PostgreSQL takes no NUL in a text, so no property of this name can be indexed.
+      if (name.includes('\0')) return {}
       if (await users.unindex(caller.project!.id, name)) await audit(caller, 'indexed_property.delete', name)
       return {}
     }

@@ -267,7 +267,10 @@ describe('earlier faults', () => {
     assert.equal(row.name, 'Renamed')
     assert.equal('more' in row.limits, false)
     const [entry] = (await service.manage('GET', `${path}/audit`)).json.items
-    assert.deepEqual(entry.details, { name: 'Renamed', limits: { requests_per_second: 0 } })
+    const { before, ...now } = entry.details
+    assert.deepEqual(now, { name: 'Renamed', limits: { requests_per_second: 0 } })
+    assert.deepEqual(Object.keys(before).sort(), ['limits', 'name'])
+    assert.equal(JSON.stringify(before).includes('more'), false)
   })
 
   it('an unknown cursor is refused, also one with NUL or a year outside the range of the database', async () => {

@@ -36,7 +36,8 @@ export function passkeyRoutes(
     {
       summary: 'List your passkeys, as a signed-in member',
       access: 'viewer',
-      answer: Type.Object({ items: Type.Array(PasskeyAnswer) })
+      answer: Type.Object({ items: Type.Array(PasskeyAnswer) }),
+      refusals: ['forbidden']
     },
     async ({ caller }) => ({ items: (await passkeys.list(memberIdOf(caller))).map(wirePasskey) })
   )
@@ -50,7 +51,7 @@ export function passkeyRoutes(
         type: 'object',
         description: 'PublicKeyCredentialCreationOptionsJSON of WebAuthn.'
       }),
-      refusals: ['invalid_parameter', 'conflict']
+      refusals: ['invalid_parameter', 'forbidden', 'conflict']
     },
     async ({ caller, request, reply }) => {
       reply.header('cache-control', 'no-store')
@@ -69,7 +70,7 @@ export function passkeyRoutes(
       maxBody: passkeyBytes,
       answer: PasskeyAnswer,
       status: 201,
-      refusals: ['invalid_parameter', 'conflict']
+      refusals: ['invalid_parameter', 'forbidden', 'conflict']
     },
     async ({ caller, body, request }) => {
       const memberId = await holderOf(caller)
@@ -93,6 +94,7 @@ export function passkeyRoutes(
       access: 'viewer',
       body: Type.Object({ name: Name }),
       answer: PasskeyAnswer,
+      refusals: ['forbidden', 'not_found'],
       example: { name: 'Laptop' }
     },
     async ({ caller, params, body }) => {
@@ -104,7 +106,12 @@ export function passkeyRoutes(
 
   manage.delete(
     '/account/passkeys/:passkey_id',
-    { summary: 'Remove a passkey of yours', access: 'viewer', answer: Type.Object({}), refusals: ['conflict'] },
+    {
+      summary: 'Remove a passkey of yours',
+      access: 'viewer',
+      answer: Type.Object({}),
+      refusals: ['forbidden', 'not_found', 'conflict']
+    },
     async ({ caller, params }) => {
       const [memberId, id] = [memberIdOf(caller), known(params.passkey_id, 'passkey')]
       await members.change(async (tx) => {

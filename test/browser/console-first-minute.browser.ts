@@ -34,7 +34,7 @@ story(
     // The page shows that it is being built, and reloads when it is ready.
     const page = await scene.open({ url }, link)
     // The first link offers an account, which is not needed for the first push.
-    await sees(page, 'Create your account', 60_000)
+    await sees(page, 'Create your account', 180_000)
     await page.getByRole('button', { name: 'Skip for now' }).click()
     await sees(page, 'Send your first push')
     assert.doesNotMatch(page.url(), /code=/, 'the code is removed from the URL')

@@ -116,7 +116,7 @@ describe('the stream of changes of a project', () => {
     const cookie = String(signedIn.headers['set-cookie']).split(';')[0]!
     const statuses: number[] = []
     for (let index = 0; index < 21; index++) statuses.push((await follow(t, project.id, { cookie })).status)
-    assert.deepEqual([statuses[19], statuses[20]], [200, 503])
+    assert.deepEqual([statuses[19], statuses[20]], [200, 429])
     assert.equal((await follow(t, project.id)).status, 200)
   })
 })

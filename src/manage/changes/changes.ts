@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Pool } from '../../platform/db/db.ts'
-import { Unavailable } from '../../platform/errors.ts'
+import { Refusal, Unavailable } from '../../platform/errors.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Nodes } from '../../platform/nodes/nodes.ts'
@@ -52,7 +52,10 @@ export function createChanges({ pool, nodes, log }: { pool: Pool; nodes: Pick<No
   function enter(projectId: ProjectId, follower: Follower): Watched {
     const known = watched.get(projectId)
     const own = [...(known?.followers ?? [])].filter(({ caller }) => caller === follower.caller)
-    if (own.length >= most.caller || (known?.followers.size ?? 0) >= most.project || streams >= most.node)
+    // The caller can close some of its own; the other limits concern the node.
+    if (own.length >= most.caller)
+      throw new Refusal('rate_limited', 'You follow the changes of this project too often.')
+    if ((known?.followers.size ?? 0) >= most.project || streams >= most.node)
       throw new Unavailable('Too many streams of changes are open.')
     const followers = known?.followers ?? new Set()
     const report = (kinds: ReadonlySet<Kind>) => {

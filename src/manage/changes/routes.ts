@@ -19,7 +19,8 @@ export function changeRoutes(manage: Routes<ManageCaller, ManageAccess>, changes
         'Watch a project: an event with the kinds of things that have changed, at most once a second, until the session ends',
       access: 'viewer',
       answerType: 'text/event-stream',
-      unlimited: true
+      unlimited: true,
+      refusals: ['rate_limited']
     },
     ({ caller, request, reply }) => {
       const closing = new AbortController()

@@ -48,6 +48,8 @@ const service = spawn(process.execPath, [resolve(import.meta.dirname, '../bin/ti
   stdio: 'ignore',
   env: { ...process.env, DATA_DIR: dataDir, PORT: String(port) }
 })
+// Listened to from the start: it may end by itself, for example at Ctrl-C.
+const exited = new Promise((resolve) => service.once('exit', resolve))
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox']
@@ -63,7 +65,6 @@ try {
   await measureScrolling(token, key)
 } finally {
   await browser.close()
-  const exited = new Promise((resolve) => service.once('exit', resolve))
   service.kill('SIGTERM')
   await exited
   rmSync(dataDir, { recursive: true, force: true })

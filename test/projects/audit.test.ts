@@ -20,7 +20,7 @@ async function tokenOf(project: TestProject, name: string, role: string) {
 const sentence = ({ actor_name, phrase, target_name }: Json) => `${actor_name} ${phrase} ${target_name}`
 
 describe('the audit log', () => {
-  it('is told in names and words, with the old and the new value of what changed', async () => {
+  it('names people and things in sentences, with the old and the new value of what changed', async () => {
     const project = await service.project()
     const { headers } = await tokenOf(project, 'Ada', 'admin')
     await givenCampaign(service, project, { name: 'Welcome', status: 'draft' })

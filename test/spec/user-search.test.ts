@@ -154,7 +154,7 @@ describe('an indexed property', () => {
     assert.deepEqual(await where(project, { plan: 'silver' }), [])
   })
 
-  it('misses nobody who is changed while it is built, by anyone', async () => {
+  it('finds every user that changes while it is built, by any caller', async () => {
     const project = await service.project()
     const ids = Array.from({ length: 40 }, (_, n) => `u${n}`)
     await put(project, Object.fromEntries(ids.map((id) => [id, { plan: 'a' }])))

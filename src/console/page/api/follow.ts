@@ -13,7 +13,7 @@ const silentMs = 5_000
 const againMs = 1_000
 /** Where the stream is refused, everything is fetched this often instead. */
 const refusedMs = 15_000
-/** Browsers open at most six connections to a host over HTTP/1.1, so a tab that nobody sees gives its stream up. */
+/** Browsers open at most six connections to a host over HTTP/1.1, so a hidden tab gives its stream up. */
 const hiddenMs = 20_000
 
 /** Follows a stream of changes, reconnects, and reports outages. Returns the function that ends it. */

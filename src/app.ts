@@ -144,22 +144,26 @@ function setUp(
   capabilities: Capabilities,
   joined: { nodes?: Nodes }
 ): Promise<Bootstrapped> {
-  return migrate(pool, async () => {
-    await checkMasterKey(pool, key)
-    // A failure to create partitions does not stop the start: tomorrow may be the first day that needs them.
-    await makeMonths(pool).catch((error: Error) => {
-      log.warn({ error: error.message }, 'the tables of the coming months were not made yet')
-    })
-    const bootstrapped = await bootstrap(config, pool, capabilities.projects, say, async (id) => {
-      const { saving } = capabilities.campaigns
-      await Promise.all([furnishDemo(capabilities, id), saving.create(id, 'bootstrap', demoCampaign())])
-    })
-    // Joins under the same lock, so that a change of the master key sees every node that read the old one.
-    joined.nodes = await joinNodes(pool, { id: nodeId, role, alone: config.DATABASE_URL === undefined }, log)
-    const { counts } = joined.nodes
-    metrics.gauge('tidings_nodes', 'Nodes at work on this database; all and worker run jobs.', counts, 'role')
-    return bootstrapped
-  })
+  return migrate(
+    pool,
+    async () => {
+      await checkMasterKey(pool, key)
+      // A failure to create partitions does not stop the start: tomorrow may be the first day that needs them.
+      await makeMonths(pool).catch((error: Error) => {
+        log.warn({ error: error.message }, 'the tables of the coming months were not made yet')
+      })
+      const bootstrapped = await bootstrap(config, pool, capabilities.projects, say, async (id) => {
+        const { saving } = capabilities.campaigns
+        await Promise.all([furnishDemo(capabilities, id), saving.create(id, 'bootstrap', demoCampaign())])
+      })
+      // Joins under the same lock, so that a change of the master key sees every node that read the old one.
+      joined.nodes = await joinNodes(pool, { id: nodeId, role, alone: config.DATABASE_URL === undefined }, log)
+      const { counts } = joined.nodes
+      metrics.gauge('tidings_nodes', 'Nodes at work on this database; all and worker run jobs.', counts, 'role')
+      return bootstrapped
+    },
+    { newer: 'beside' }
+  )
 }
 
 async function makeMonths(pool: Pool): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readMigrations } from '../../src/platform/db/migrate.ts'
+import { readMigrations } from '../../src/platform/db/migrations.ts'
 import { databaseUrl, emptyDatabase } from '../support/database.ts'
 import { run, temporaryFolder } from './service.ts'
 

@@ -15,10 +15,13 @@ migrates in a separate step.`
   )
   command.action(async (options: { json?: true }) => {
     const config = readConfig(shell.env)
-    const { migrate, readMigrations } = await import('../../platform/db/migrate.ts')
+    const [{ migrate }, { readMigrations }] = await Promise.all([
+      import('../../platform/db/migrate.ts'),
+      import('../../platform/db/migrations.ts')
+    ])
     const { name, applied } = await onDatabase(shell, config, async ({ pool, name }) => ({
       name,
-      applied: await migrate(pool)
+      applied: await migrate(pool, undefined, { newer: 'beside' })
     }))
     const known = readMigrations().length
     tell(

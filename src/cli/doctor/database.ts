@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { readMigrations } from '../../platform/db/migrate.ts'
+import { readMigrations } from '../../platform/db/migrations.ts'
 import { checkServer } from '../../platform/db/server-check.ts'
 import { OperatorError } from '../../platform/errors.ts'
 import { compareClocks, type Finding, fail, ok, warn } from './check.ts'
@@ -61,7 +61,10 @@ async function checkMigrations(client: pg.Client): Promise<Finding> {
   const newer = applied.filter(({ id }) => !known.some((migration) => migration.id === id))
   if (newer.length > 0) {
     const names = newer.map((migration) => migration.name).join(', ')
-    return fail(name, `the database is newer than this version of Tidings (${names}). Start the newer version.`)
+    const newerText = `the database is newer than this version of Tidings (${names}).`
+    return newer.every(({ beside }) => beside)
+      ? warn(name, `${newerText} This version can run beside it until the upgrade is finished.`)
+      : fail(name, `${newerText} Start the newer version.`)
   }
   const pending = known.filter(({ id }) => !applied.some((row) => row.id === id))
   if (pending.length === 0) return ok(name, `all ${applied.length} applied`)

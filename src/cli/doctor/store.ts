@@ -17,8 +17,19 @@ export async function readServer(client: pg.Client): Promise<Server> {
   return rows[0]!
 }
 
-export async function readApplied(client: pg.Client): Promise<{ id: number; name: string }[]> {
-  return (await client.query<{ id: number; name: string }>('select id, name from migrations order by id')).rows
+export interface Applied {
+  id: number
+  name: string
+  /** Whether code that does not know the migration may run; null if a version before this column applied it. */
+  beside: boolean | null
+}
+
+export async function readApplied(client: pg.Client): Promise<Applied[]> {
+  // Read from JSON, because the first versions made the table without the column.
+  const { rows } = await client.query<Applied>(
+    `select id, name, (to_jsonb(m) ->> 'beside')::boolean as beside from migrations m order by id`
+  )
+  return rows
 }
 
 /** Undefined if an interrupted first start created no table. */

@@ -5,13 +5,16 @@ import { createSender } from '../../src/gateways/sender/sender.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { openPool } from '../../src/platform/db/db.ts'
 import { createLog } from '../../src/platform/log.ts'
+import type { NodeRole } from '../../src/platform/nodes/nodes.ts'
 
 // A node in a separate process, for tests that kill it or cut its database. It sends for real, to a simulated APNs in
 // another process with its own ledger. GATEWAY has the credential, TOKEN the provider token; without TOKEN the node
-// makes its own.
+// makes its own. ROLE is the role of the node. test/crash/rolling-upgrade.test.ts starts this program of an earlier
+// commit, so its settings keep their meaning.
 
 const credential = JSON.parse(process.env.GATEWAY!) as ApnsCredential
 const config = readConfig(process.env)
+const role = (process.env.ROLE ?? 'all') as NodeRole
 const log = await createLog('warn', false)
 const connection = { connectionString: config.DATABASE_URL! }
 const key = config.MASTER_KEY!
@@ -25,6 +28,6 @@ const sender = createSender({
   settings: { deadlineMs: 60_000 },
   log
 })
-const app = await startApp({ config, database: { connection }, log, role: 'all', say: () => {}, sender })
+const app = await startApp({ config, database: { connection }, log, role, say: () => {}, sender })
 process.stdout.write(`it is ready at ${app.baseUrl}\n`)
 process.on('SIGTERM', () => void app.close().then(() => process.exit(0)))

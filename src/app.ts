@@ -121,6 +121,15 @@ async function openInfrastructure(
   const key = await masterKey(config.MASTER_KEY, config.DATA_DIR, () => hasSecrets(pool))
   const metrics = createMetrics()
   metrics.gauge('tidings_database_connections', 'Connections of the pool, and requests that wait for one.', pool.stats)
+  metrics.gauge(
+    'tidings_database_server_in_use',
+    'Servers of DATABASE_URL, if it names several: 1 for the one that takes the writes.',
+    pool.servers.inUse,
+    'server'
+  )
+  metrics.counter('tidings_database_server_changes_total', 'How often another server took over the writes.', () => [
+    { labels: {}, value: pool.servers.changes() }
+  ])
   metrics.gauge('tidings_jobs', 'Jobs of the whole installation: ready, for later, running, given up.', () =>
     countJobs(pool)
   )

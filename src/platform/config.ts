@@ -2,6 +2,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { readHosts } from './db/hosts/hosts.ts'
 import { OperatorError } from './errors.ts'
 import { parseTrustProxy } from './http/trust-proxy.ts'
 import { isLocalHost } from './net/addresses.ts'
@@ -59,15 +60,10 @@ const url =
     return value
   }
 
-/** Reads the address of exactly one PostgreSQL server. */
+/** Reads the address of a PostgreSQL, which may name several hosts. */
 const databaseUrl: Parse<string> = (value) => {
-  const authority = /^\w+:\/\/(?:[^@/?#]*@)?([^/?#]*)/.exec(value)?.[1] ?? ''
-  const host = /[?&]host=([^&#]*)/.exec(value)?.[1] ?? ''
-  if (/,|%2c/i.test(authority) || (/,|%2c/i.test(host) && !/^(\/|%2f)/i.test(host)))
-    throw new Error(
-      'names several hosts, and Tidings connects to one: name the primary, or an address that moves with it'
-    )
-  return url('postgres', 'postgresql')(value)
+  readHosts(value)
+  return value
 }
 
 /** A request to an address that contains a password fails, and its error would show the password. */
@@ -172,9 +168,13 @@ export const settings = {
     'Folder for the embedded database, the master key and credentials.json.',
     { fallback: './data' }
   ),
-  DATABASE_URL: setting(databaseUrl, 'A PostgreSQL 15 or newer to use instead of the embedded one.', {
-    secret: true
-  }),
+  DATABASE_URL: setting(
+    databaseUrl,
+    'A PostgreSQL 15 or newer to use instead of the embedded one, as in postgres://user@host:5432/database. Several hosts, as in h1:5432,h2:5432, are a primary and its standbys: Tidings follows the one that takes writes. See docs/guides/high-availability.md.',
+    {
+      secret: true
+    }
+  ),
   DATABASE_POOL_SIZE: setting(whole(2, 200), 'The most connections that this process keeps to the database.', {
     fallback: '10'
   }),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { readConfig } from '../../platform/config.ts'
+import { readHosts } from '../../platform/db/hosts/hosts.ts'
 import { usageFailure } from '../exit.ts'
 import { counted } from '../output.ts'
 import { showCount } from '../progress.ts'
@@ -21,8 +22,7 @@ the other database empty. The master key is not in the database: keep
 DATA_DIR/master.key or MASTER_KEY.`
   )
   command.action(async (url: string, options: { json?: true }) => {
-    if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url))
-      throw usageFailure('Give the other database as an address that begins with postgres:// or postgresql://.')
+    checkAddress(url)
     const config = readConfig(shell.env)
     if (url === config.DATABASE_URL)
       throw usageFailure(
@@ -45,6 +45,14 @@ DATA_DIR/master.key or MASTER_KEY.`
         'Now set DATABASE_URL to it on every node, keep the master key, and start them.'
     )
   })
+}
+
+function checkAddress(url: string): void {
+  try {
+    readHosts(url)
+  } catch (error) {
+    throw usageFailure(`The address of the other database ${(error as Error).message}.`)
+  }
 }
 
 async function copy(source: OnDatabase, target: OnDatabase, shell: Shell) {

@@ -1,8 +1,10 @@
 import pg from 'pg'
+import { databaseName } from '../../platform/db/hosts/hosts.ts'
 import { readMigrations } from '../../platform/db/migrations.ts'
 import { checkServer } from '../../platform/db/server-check.ts'
 import { OperatorError } from '../../platform/errors.ts'
 import { compareClocks, type Finding, fail, ok, warn } from './check.ts'
+import { checkServers } from './servers.ts'
 import * as store from './store.ts'
 
 const limitMs = 5_000
@@ -16,8 +18,14 @@ export interface CheckedDatabase {
 
 /** Checks the operator's own PostgreSQL, read-only. */
 export async function checkDatabase(url: string): Promise<CheckedDatabase> {
-  const { hostname, port, pathname } = new URL(url)
-  const shown = `${hostname || 'local socket'}${port && `:${port}`}${pathname}`
+  const { primary, findings } = await checkServers(url)
+  if (!primary) return { findings }
+  const checked = await checkPrimary(primary.url)
+  return { ...checked, findings: [...findings, ...checked.findings] }
+}
+
+async function checkPrimary(url: string): Promise<CheckedDatabase> {
+  const shown = databaseName(url)
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: limitMs,

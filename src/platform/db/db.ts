@@ -3,6 +3,8 @@ import pg from 'pg'
 import { Unavailable } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { atTheLimit } from './connection-limit.ts'
+import { createServers, type Servers } from './hosts/servers.ts'
+import { isReadOnly, writerOf } from './hosts/writer.ts'
 import type { Statement } from './statement.ts'
 
 /** Runs statements. A transaction and the pool look the same to a store function. */
@@ -35,6 +37,8 @@ export interface Pool extends Db {
   /** A connection of its own, outside the pool, for LISTEN and session locks. The caller ends it. */
   connect(): Promise<pg.Client>
   readonly stats: () => { total: number; idle: number; waiting: number }
+  /** The servers of the address, of which one takes writes. */
+  readonly servers: Pick<Servers, 'inUse' | 'changes'>
   close(): Promise<void>
 }
 
@@ -59,9 +63,13 @@ const connectMs = 3_000
 /** The time limit of any one statement; long work runs in batches and never in one long statement. */
 const statementMs = 30_000
 
+/** Opens connections to the server that takes writes, of all that the address names (docs/decisions/0058). */
 export function openPool(connection: Connection, log: Log, size = 10): Pool {
+  const servers = createServers(connection.connectionString, log)
+  const Writer = writerOf(servers)
   const settings: pg.ClientConfig = {
     ...connection,
+    ...(servers.hosts[0] && { connectionString: servers.hosts[0].url }),
     application_name: 'tidings',
     // A statement need not wait for the result of the one before. Results come in the same order.
     pipeline: true,
@@ -70,15 +78,25 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
     // The server's own limit does not help if the network loses its response.
     query_timeout: statementMs + 5_000
   }
-  const pool = new pg.Pool({ ...settings, max: size, connectionTimeoutMillis: connectMs, idleTimeoutMillis: 60_000 })
+  const pool = new pg.Pool({
+    ...settings,
+    Client: Writer,
+    max: size,
+    connectionTimeoutMillis: connectMs,
+    idleTimeoutMillis: 60_000
+  })
   // An idle connection that dies affects no request: the pool drops it and opens another when needed.
   pool.on('error', (error) => log.warn({ error: error.message }, 'a database connection was lost'))
   const limit = atTheLimit(pool, size, connectMs, log)
+  const doubtful = (error: unknown): never => {
+    if (isReadOnly(error)) servers.doubt()
+    throw error
+  }
 
   return {
     ...runner((config) => {
       refuseInside()
-      return limit.waiting(() => pool.query(config))
+      return limit.waiting(() => pool.query(config)).catch(doubtful)
     }),
     async transaction(work) {
       refuseInside()
@@ -94,8 +112,9 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
       let failure: Error | undefined
       const suspect = (error: Error): never => {
         failure ??= error
-        if (!(error instanceof pg.DatabaseError)) broken = error
-        throw error
+        // A connection to a server that takes no writes is not used again.
+        if (!(error instanceof pg.DatabaseError) || isReadOnly(error)) broken = error
+        return doubtful(error)
       }
       let committed = false
       const commit = async () => {
@@ -129,7 +148,7 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
       }
     },
     async connect() {
-      const client = new pg.Client({ ...settings, connectionTimeoutMillis: connectMs, query_timeout: 0 })
+      const client = new Writer({ ...settings, connectionTimeoutMillis: connectMs, query_timeout: 0 })
       client.on('error', () => {}) // The owner gets the 'end' event.
       try {
         await client.connect()
@@ -139,9 +158,11 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
       }
     },
     stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    close() {
+    servers,
+    async close() {
       limit.close()
-      return pool.end()
+      await pool.end()
+      servers.close()
     }
   }
 }
@@ -170,7 +191,9 @@ const network = new Set([
   'ETIMEDOUT',
   'ENOTFOUND',
   'EAI_AGAIN',
-  'EHOSTUNREACH'
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN'
 ])
 
 /** Whether the same call may succeed later, unchanged. */

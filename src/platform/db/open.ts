@@ -3,7 +3,9 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../errors.ts'
 import { type Connection, isPassing } from './db.ts'
 import { startEmbedded } from './embedded/embedded.ts'
-import { checkServer, silence } from './server-check.ts'
+import { databaseName } from './hosts/hosts.ts'
+import { createServers, NoPrimary } from './hosts/servers.ts'
+import { checkServer, configuration, silence } from './server-check.ts'
 
 /** A running PostgreSQL and, if it is the embedded one, a function that stops it. */
 export interface Database {
@@ -41,35 +43,51 @@ export async function openDatabase(
     }
   }
   const connection = { connectionString: config.DATABASE_URL }
-  const name = withoutPassword(config.DATABASE_URL)
-  await awaitServer(connection, name, say, { patienceMs, given, ...(signal && { signal }) })
+  const name = databaseName(config.DATABASE_URL)
+  await awaitServer(config.DATABASE_URL, name, say, { patienceMs, given, ...(signal && { signal }) })
   return { connection, name, exited: new Promise(() => {}), stop: async () => {} }
 }
 
-function withoutPassword(url: string): string {
-  const { hostname, port, pathname } = new URL(url)
-  return `${hostname || 'local socket'}${port && `:${port}`}${pathname}`
-}
-
 async function awaitServer(
-  connection: Connection,
+  url: string,
   name: string,
   say: (line: string) => void,
-  { patienceMs, given, signal }: Opening & { patienceMs: number }
+  { patienceMs, given = 'DATABASE_URL', signal }: Opening & { patienceMs: number }
 ): Promise<void> {
   const giveUpAt = Date.now() + patienceMs
   for (;;) {
     try {
-      return await checkServer(connection, name, given)
+      return await checkServers(url, name, given)
     } catch (error) {
       if (error instanceof OperatorError) throw error
       const reason = (error as Error).message || String((error as NodeJS.ErrnoException).code)
       // Waiting does not help against a wrong password or a missing database.
       if (!isPassing(error)) throw new OperatorError(`PostgreSQL at ${name} refuses: ${reason}. Check ${given}.`)
-      if (Date.now() + retryMs > giveUpAt)
-        throw new OperatorError(silence(error, name, patienceMs, given ?? 'DATABASE_URL'))
+      // A list of standbys gets the time of a failover, in which one of them is promoted.
+      if (Date.now() + retryMs > giveUpAt) throw refusalOf(error, name, patienceMs, given)
       say(`Waiting for PostgreSQL at ${name}: ${reason}`)
       await sleep(retryMs, undefined, signal && { signal })
     }
   }
+}
+
+/** Finds the server that takes writes and checks whether Tidings can run on it. */
+export async function checkServers(url: string, name: string, given: string): Promise<void> {
+  const servers = createServers(url, { info: () => {}, warn: () => {} })
+  try {
+    const host = await servers.find()
+    const several = servers.hosts.length > 1
+    await checkServer({ connectionString: host?.url ?? url }, several && host ? host.name : name, given)
+  } finally {
+    servers.close()
+  }
+}
+
+function refusalOf(error: unknown, name: string, patienceMs: number, given: string): OperatorError {
+  if (error instanceof NoPrimary && error.onlyStandbys)
+    return new OperatorError(
+      `Every server of ${name} is a standby, which takes no writes. Promote one of them, or add the primary to ${given}.`,
+      configuration
+    )
+  return new OperatorError(silence(error, name, patienceMs, given))
 }

@@ -2,11 +2,12 @@ import pg from 'pg'
 import { OperatorError } from '../errors.ts'
 import { isConnectionLimit } from './connection-limit.ts'
 import type { Connection } from './db.ts'
+import { NoPrimary } from './hosts/servers.ts'
 
 const oldest = 15
 const limitMs = 5_000
 /** The settings are wrong, as in `exit.configuration`: waiting does not help. */
-const configuration = 78
+export const configuration = 78
 
 interface Facts {
   major: number
@@ -50,7 +51,7 @@ function faultOf({ major, encoding, standby, read_only }: Facts, name: string, g
   if (encoding !== 'UTF8')
     return `The database ${name} is encoded in ${encoding}; Tidings needs one created with encoding 'UTF8'.`
   if (standby)
-    return `PostgreSQL at ${name} is a standby, which takes no writes. Set ${given} to the primary, or to an address that moves with it.`
+    return `PostgreSQL at ${name} is a standby, which takes no writes. Set ${given} to the primary, to a list of all servers (h1,h2), or to an address that moves with the primary.`
   if (read_only)
     return `PostgreSQL at ${name} takes no writes: default_transaction_read_only is on there. Set ${given} to a server that takes them.`
   return undefined
@@ -88,6 +89,8 @@ export function silence(error: unknown, name: string, waitedMs: number, given: s
   const reason = (error as Error).message || String((error as NodeJS.ErrnoException).code)
   if (isConnectionLimit(error))
     return `PostgreSQL at ${name} has no connection left: ${reason}. Raise max_connections, or the limit of the role or the database; each Tidings takes DATABASE_POOL_SIZE and three more.`
+  if (error instanceof NoPrimary)
+    return `Tidings found no primary at ${name}${waitedMs > 0 ? ` within ${waitedMs / 1000} s` : ''}: ${reason}. Check that the servers run and that ${given} names them.`
   const silent = waitedMs > 0 ? `did not answer within ${waitedMs / 1000} s` : 'does not answer'
   return `PostgreSQL at ${name} ${silent}: ${reason}. Check that it runs and that ${given} is right.`
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
+import { later, statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { isTransactional } from '../preferences/preferences.ts'
 import type { Segment, Whole } from '../segments/segments.ts'
@@ -83,9 +83,9 @@ const facts = statement(
 // Reserves time in the throttle, in turn with the other triggers of this campaign.
 const reserve = statement(
   'campaigns.reserve',
-  `update campaigns set throttled_until = greatest(throttled_until, $3) + $4::float8 * interval '1 ms'
+  `update campaigns set throttled_until = ${later('greatest(throttled_until, $3)', `$4::float8 * interval '1 ms'`)}
     where project_id = $1 and id = $2
-   returning throttled_until - $4::float8 * interval '1 ms' as from_at`
+   returning ${later('throttled_until', `-$4::float8 * interval '1 ms'`)} as from_at`
 )
 const names = ['triggers', 'targeted', 'sent', 'failed', 'skipped', 'delivered', 'tapped'] as const
 const totals = statement(

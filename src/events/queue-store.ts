@@ -28,12 +28,8 @@ const find = statement(
 const remove = statement('event_queue.remove', 'delete from event_queue where project_id = $1 and id = any($2::uuid[])')
 const waiting = statement(
   'event_queue.waiting',
-  `with recursive found as (
-     (select project_id from event_queue order by project_id limit 1)
-     union all
-     select (select q.project_id from event_queue q where q.project_id > f.project_id order by q.project_id limit 1)
-       from found f where f.project_id is not null)
-   select project_id from found where project_id is not null`,
+  `select p.project_id from projects p
+    where exists (select 1 from event_queue q where q.project_id = p.project_id) order by p.project_id`,
   { acrossProjects: 'the sweeper finds the projects whose events wait without a job' }
 )
 const erase = statement(

@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
+import { later, statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 
 /** A user on the way through a campaign. */
@@ -109,7 +109,7 @@ const end = statement(
   'journeys.end',
   `update journeys set state = $3, reason = $4, ended_at = $5, properties = '{}',
           first_trigger = coalesce(first_trigger, $6),
-          keep_until = greatest(entered_at, $5) + $7::float8 * interval '1 ms'
+          keep_until = ${later('greatest(entered_at, $5)', `$7::float8 * interval '1 ms'`)}
     where project_id = $1 and id = any($2::uuid[])`
 )
 const overdue = statement(

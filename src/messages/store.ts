@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
-import { heldProject, statement } from '../platform/db/statement.ts'
+import { heldProject, later, statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { type MessageRow, openStates } from './message.ts'
 
@@ -103,7 +103,8 @@ const claim = statement(
  * The time at which a row is due after a batch released it: after the batch's wait for gateways and the end of the
  * claim.
  */
-export const releasedAt = (row: string) => `coalesce(${row}.handed_at, ${row}.created_at) + interval '35 seconds'`
+export const releasedAt = (row: string) =>
+  later(`coalesce(${row}.handed_at, ${row}.created_at)`, `interval '35 seconds'`)
 // A row of a batch has no due_at and gets one. A run may still follow the message and has claimed it without a time.
 // The time is therefore computed from the row itself: settling computes the same time to recognise the claim.
 const release = statement(
@@ -140,7 +141,7 @@ const claimingDue = (more: string) => `
       set state = 'handed', due_at = $3, owner = $5, handed_at = coalesce(messages.handed_at, $2),
           retries = case when messages.state = 'handed'
                          then messages.retries
-                              || jsonb_build_object('crashed', coalesce((messages.retries ->> 'crashed')::int, 0) + 1)
+                              || ('{"crashed": ' || (coalesce((messages.retries ->> 'crashed')::int, 0) + 1)::text || '}')::jsonb
                          else messages.retries end
      from due
     where messages.project_id = $1 and messages.trigger_id = due.trigger_id and messages.device_id = due.device_id

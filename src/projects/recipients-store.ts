@@ -19,12 +19,10 @@ const lockBudget = statement(
 const used = statement('recipients.used', spentOf)
 const reserve = statement(
   'recipients.reserve',
-  `with used as (${spentOf})
-   insert into recipient_reservations (project_id, id, key_id, most, reached, at, ended_at)
-   select p.project_id, $3, $2, least($5::bigint, $6::bigint - used.spent), case when $7 then $4::int else 0 end,
-          coalesce($8::timestamptz, now()), case when $7 then now() end
-     from projects p cross join used
-    where p.project_id = $1 and ($6::bigint is null or used.spent + $4::int <= $6::bigint)
+  `insert into recipient_reservations (project_id, id, key_id, most, reached, at, ended_at)
+   select p.project_id, $3, $2, $5, case when $6 then $4::int else 0 end,
+          coalesce($7::timestamptz, now()), case when $6 then now() end
+     from projects p where p.project_id = $1
    on conflict (project_id, id) do nothing
    returning most`
 )
@@ -66,17 +64,14 @@ export async function reserveRecipients(
   { keyId, recipients, most, perDay }: Permit,
   { ended = false, at }: { ended?: boolean; at?: Date | undefined } = {}
 ): Promise<number> {
-  if (perDay !== null) await tx.run(lockBudget, [projectId, keyId])
-  const row = await tx.one<{ most: number }>(reserve, [
-    projectId,
-    keyId,
-    id,
-    recipients,
-    most,
-    perDay,
-    ended,
-    at ?? null
-  ])
+  let mayReach = most
+  if (perDay !== null) {
+    await tx.run(lockBudget, [projectId, keyId])
+    const used = await recipientsUsed(tx, projectId, keyId)
+    if (used + recipients > perDay) throw overspent(recipients, perDay, used)
+    mayReach = Math.min(mayReach, perDay - used)
+  }
+  const row = await tx.one<{ most: number }>(reserve, [projectId, keyId, id, recipients, mayReach, ended, at ?? null])
   if (row) return row.most
   throw overspent(recipients, perDay ?? 0, await recipientsUsed(tx, projectId, keyId))
 }

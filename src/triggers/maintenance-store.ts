@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
+import { type Statement, statement } from '../platform/db/statement.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import type { TriggerState } from './schemas.ts'
 import { type TriggerOutcome, wakeAfterMs } from './store.ts'
@@ -18,28 +18,31 @@ export interface Overdue {
 
 const overdue = statement(
   'triggers.overdue',
-  `with found as (
-     select project_id, id from triggers
-      where wake_at <= $1 and state in ('accepted', 'running', 'canceling')
-        and (state = 'canceling' or project_id not in (select project_id from projects where paused_at is not null))
-      order by wake_at limit 500
-        for no key update skip locked)
-   update triggers t set wake_at = $2 from found where t.project_id = found.project_id and t.id = found.id
-   returning t.project_id, t.id, t.begin_job, t.outcome, t.open_chunks`,
+  `select t.project_id, t.id from triggers t join projects p on p.project_id = t.project_id
+    where t.wake_at <= $1 and t.state in ('accepted', 'running', 'canceling')
+      and (t.state = 'canceling' or p.paused_at is null)
+    order by t.wake_at limit 500`,
   { acrossProjects: 'the sweeper finds triggers of all projects whose jobs were lost' }
 )
 const due = statement(
   'triggers.due',
-  `with found as (
-     select project_id, id from triggers
-      where wake_at <= $1 and state = 'scheduled'
-        and project_id not in (select project_id from projects where paused_at is not null)
-      order by wake_at limit 500
-        for no key update skip locked)
-   update triggers t set wake_at = $2 from found where t.project_id = found.project_id and t.id = found.id
-   returning t.project_id, t.id`,
+  `select t.project_id, t.id from triggers t join projects p on p.project_id = t.project_id
+    where t.wake_at <= $1 and t.state = 'scheduled' and p.paused_at is null
+    order by t.wake_at limit 500`,
   { acrossProjects: 'the sweeper finds scheduled triggers of all projects whose jobs were lost' }
 )
+// Rows are locked project by project, because a distributed database locks no rows of several projects in one statement.
+const postpone = statement(
+  'triggers.postpone',
+  `with free as (
+     select id from triggers where project_id = $1 and id = any($2::uuid[]) and wake_at <= $3
+        for no key update skip locked)
+   update triggers t set wake_at = $4 from free where t.project_id = $1 and t.id = free.id
+   returning t.project_id, t.id, t.begin_job, t.outcome, t.open_chunks`
+)
+const pastNames = ['triggers', 'targeted', 'sent', 'failed', 'skipped', 'delivered', 'tapped']
+// Builds the JSON as text, because Citus refuses jsonb_build_object where a row is changed: it is not IMMUTABLE.
+const added = (name: string) => `'"${name}": ' || (coalesce((c.past ->> '${name}')::bigint, 0) + s.${name})::text`
 // The counters of deleted triggers are added to their campaign, which keeps its totals.
 const forget = statement(
   'triggers.forget_window',
@@ -55,14 +58,7 @@ const forget = statement(
        from gone group by campaign_id),
    kept as (
      update campaigns c
-        set past = jsonb_build_object(
-              'triggers', coalesce((c.past ->> 'triggers')::bigint, 0) + s.triggers,
-              'targeted', coalesce((c.past ->> 'targeted')::bigint, 0) + s.targeted,
-              'sent', coalesce((c.past ->> 'sent')::bigint, 0) + s.sent,
-              'failed', coalesce((c.past ->> 'failed')::bigint, 0) + s.failed,
-              'skipped', coalesce((c.past ->> 'skipped')::bigint, 0) + s.skipped,
-              'delivered', coalesce((c.past ->> 'delivered')::bigint, 0) + s.delivered,
-              'tapped', coalesce((c.past ->> 'tapped')::bigint, 0) + s.tapped)
+        set past = ('{' || ${pastNames.map(added).join(` || ', ' || `)} || '}')::jsonb
        from sums s where c.project_id = $1 and c.id = s.campaign_id)
    select count(*)::int as gone from gone`
 )
@@ -75,13 +71,30 @@ const setStartJob = statement(
   'update triggers set begin_job = $3, wake_at = $4 where project_id = $1 and id = any($2::uuid[])'
 )
 
+async function take(db: Db, finding: Statement, nowMs: number): Promise<Overdue[]> {
+  const now = new Date(nowMs)
+  const found = await db.query<Pick<Overdue, 'project_id' | 'id'>>(finding, [now])
+  const taken: Overdue[] = []
+  for (const [projectId, triggers] of Map.groupBy(found, ({ project_id }) => project_id))
+    taken.push(
+      ...(await postponeOf(
+        db,
+        projectId,
+        triggers.map(({ id }) => id),
+        now
+      ))
+    )
+  return taken
+}
+
+const postponeOf = (db: Db, projectId: ProjectId, ids: string[], now: Date) =>
+  db.query<Overdue>(postpone, [projectId, ids, now, new Date(now.getTime() + wakeAfterMs)])
+
 /** Up to 500 overdue triggers of all projects, each returned to one caller until it is overdue again. */
-export const takeOverdue = (db: Db, nowMs: number): Promise<Overdue[]> =>
-  db.query<Overdue>(overdue, [new Date(nowMs), new Date(nowMs + wakeAfterMs)])
+export const takeOverdue = (db: Db, nowMs: number): Promise<Overdue[]> => take(db, overdue, nowMs)
 
 /** Up to 500 scheduled triggers that should have started, each returned to one caller until it is overdue again. */
-export const takeDue = (db: Db, nowMs: number) =>
-  db.query<Pick<Overdue, 'project_id' | 'id'>>(due, [new Date(nowMs), new Date(nowMs + wakeAfterMs)])
+export const takeDue = (db: Db, nowMs: number): Promise<Overdue[]> => take(db, due, nowMs)
 
 /** Deletes up to 500 triggers that ended and started before a time. Returns how many. */
 export const deleteEnded = async (db: Db, projectId: ProjectId, beforeMs: number): Promise<number> =>

@@ -15,13 +15,12 @@ export const isOut = (choices: string) => `coalesce(${choices} @> '{"out": true}
 
 /** Two choices as one, in SQL. Of a yes and a no, the no wins. */
 export const mergedChoices = (one: string, two: string) => `case when ${one} is null then ${two} else
-     jsonb_strip_nulls(jsonb_build_object(
-       'out', case when ${isOut(one)} or ${isOut(two)} then true end,
-       'topics', (select jsonb_object_agg(name, wanted) from (
+     case when ${isOut(one)} or ${isOut(two)} then '{"out": true}'::jsonb else '{}' end
+     || coalesce(jsonb_set('{}', '{topics}', (select jsonb_object_agg(name, wanted) from (
           select t.name, bool_and(t.wanted::boolean) as wanted
             from (select * from jsonb_each_text(${one} -> 'topics')
                   union all select * from jsonb_each_text(${two} -> 'topics')) as t(name, wanted)
-           group by t.name) chosen))) end`
+           group by t.name) chosen)), '{}') end`
 
 const find = statement('users.choices', 'select choices from users where project_id = $1 and id = $2')
 const lock = statement(

@@ -20,12 +20,11 @@ export interface Change {
 
 /**
  * Whether the merged properties are within the limits of size and number. PostgreSQL's text form of JSON has a blank
- * after each colon and comma, so it is 2n - 1 bytes longer than the compact form. The text of a value takes at most 21
- * times its bytes in jsonb (a number written out in full), and a property takes at least 9 bytes there. Below 2,500
- * bytes neither limit can be reached, so most rows need not be converted to text.
+ * after each colon and comma, so it is 2n - 1 bytes longer than the compact form. A property takes at least 7 bytes
+ * there. Below 7,000 bytes neither limit can be reached, so the properties of most rows need not be counted.
  */
 export const fits = (merged: string) => `(
-     pg_column_size(${merged}) < 2500
+     octet_length((${merged})::text) < 7000
      or (octet_length((${merged})::text) - 2 * jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) + 1 <= 65536
          and jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) <= 1000))`
 

@@ -57,17 +57,9 @@ const book = statement(
 )
 const waiting = statement(
   'webhooks.waiting',
-  `with recursive turn as (
-     (select project_id, webhook_id, 1 as n from webhook_events order by project_id, webhook_id limit 1)
-     union all
-     select next.project_id, next.webhook_id, turn.n + 1
-       from turn cross join lateral (
-         select e.project_id, e.webhook_id from webhook_events e
-          where (e.project_id, e.webhook_id) > (turn.project_id, turn.webhook_id)
-          order by e.project_id, e.webhook_id limit 1) as next
-      where turn.n < 500
-   )
-   select project_id as "projectId", webhook_id as "webhookId" from turn`,
+  `select w.project_id as "projectId", w.id as "webhookId" from webhooks w
+    where exists (select 1 from webhook_events e where e.project_id = w.project_id and e.webhook_id = w.id)
+    order by w.project_id, w.id limit 500`,
   { acrossProjects: 'one job makes calls of the events of all projects' }
 )
 const take = statement(
@@ -75,6 +67,12 @@ const take = statement(
   `delete from webhook_events where project_id = $1 and id in (
      select id from webhook_events where project_id = $1 and webhook_id = $2 order by id limit 200)
    returning id, events`
+)
+// A transaction that booked events while their webhook was deleted leaves them behind.
+const dropOrphans = statement(
+  'webhooks.drop_orphans',
+  `delete from webhook_events e
+    where e.project_id = $1 and not exists (select 1 from webhooks w where w.project_id = $1 and w.id = e.webhook_id)`
 )
 const drop = statement('webhooks.drop_events', 'delete from webhook_events where project_id = $1 and webhook_id = $2')
 
@@ -134,5 +132,8 @@ export async function takeEvents(db: Db, projectId: ProjectId, webhookId: string
   const rows = await db.query<{ id: string; events: BookedEvent[] }>(take, [projectId, webhookId])
   return rows.sort((one, other) => (one.id < other.id ? -1 : 1)).flatMap(({ events }) => events)
 }
+
+/** Deletes waiting events of webhooks that no longer exist. */
+export const dropOrphanedEvents = (db: Db, projectId: ProjectId) => db.run(dropOrphans, [projectId])
 
 export const dropEvents = (db: Db, projectId: ProjectId, webhookId: string) => db.run(drop, [projectId, webhookId])

@@ -20,6 +20,7 @@ import {
 } from './outcomes.ts'
 import { createRegistry, nameOf } from './registry.ts'
 import { createSecrets, projectOwner } from './secrets.ts'
+import { dropOrphanedEvents } from './webhook-store.ts'
 
 export { mayConnect } from '../platform/net/addresses.ts'
 export { AddressRefused, guardedLookup, refuseAddress, refuseUrl, resolveByDns } from '../platform/net/guard.ts'
@@ -74,7 +75,7 @@ export function createWebhooks(options: WebhookOptions) {
     refuseAddress(url, allowPrivate || ((await mayBeLocal(projectId)) && 'loopback'), resolve)
   const registry = createRegistry({ pool, secrets, refuse })
 
-  /** Runs hourly: deletes old calls, and adds a job to lanes without one. */
+  /** Runs hourly: deletes old calls and events of deleted webhooks, and adds a job to lanes without one. */
   const keep = recurring({
     name: 'webhooks.keep',
     everyMs: hourMs,
@@ -86,6 +87,7 @@ export function createWebhooks(options: WebhookOptions) {
         }
         for (const lane of await overdueLanes(pool, projectId, new Date(now - overdueMs)))
           await delivery.wake(pool, projectId, lane)
+        await dropOrphanedEvents(pool, projectId)
       }
     }
   })

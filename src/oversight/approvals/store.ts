@@ -41,14 +41,14 @@ export interface Decision {
 const columns = `id, task_id, state, skill, command, reason, facts, key_id, origin_id, key_name, agent, requested_at,
           expires_at, decided_at, decided_by, note, superseded_by`
 
-// Times are those of the database, which all nodes share.
+// Times are those of the database, which all nodes share. Citus needs the alias: it computes now() on the coordinator.
 const insert = statement(
   'approvals.insert',
-  `insert into approvals (project_id, id, task_id, state, skill, command, reason, facts, key_id, origin_id, key_name,
+  `insert into approvals as made (project_id, id, task_id, state, skill, command, reason, facts, key_id, origin_id, key_name,
      agent, requested_at, expires_at)
    select p.project_id, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, now(), now() + interval '24 hours'
      from projects p where p.project_id = $1
-   returning ${columns}`
+   returning ${columns.replace(/\w+/g, 'made.$&')}`
 )
 const find = statement('approvals.find', `select ${columns} from approvals where project_id = $1 and id = $2`)
 const list = statement(

@@ -29,6 +29,13 @@ export const heldProject =
   'with project as (select project_id from projects where project_id = $1 and deleted_at is null for key share)'
 
 /**
+ * A time after a duration, in SQL. The sum of a timestamptz and an interval depends on the time zone of the session, so
+ * PostgreSQL calls it STABLE, and Citus refuses such a function where a row is changed. In UTC the sum is IMMUTABLE.
+ */
+export const later = (time: string, duration: string): string =>
+  `((${time}) at time zone 'UTC' + ${duration}) at time zone 'UTC'`
+
+/**
  * Many JSON values in one parameter, for statements that store them unchanged. PostgreSQL splits a list in half the
  * time that json_to_recordset needs, which builds a table of names for each row. JSON escapes control characters, so
  * the separator cannot occur in a value. An absent value is null.

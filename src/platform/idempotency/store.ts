@@ -37,11 +37,13 @@ export const holdMs = 12_000
 
 // Like `heldProject`, but also for a project that is being erased: the work itself notices that and refuses.
 const heldAnyway = 'with project as (select project_id from projects where project_id = $1 for key share)'
+// A CTE would not do for one key: on Citus, which then computes the conflict apart from the insertion, a key that exists
+// counts as written.
 const beginRow = statement(
   'idempotency.begin',
-  `${heldAnyway}
-   insert into idempotency_keys (project_id, scope, key, fingerprint, work, held_until, expires_at)
-   select p.project_id, $2, $3, decode($4, 'hex'), $5, $7, $8 from project p
+  `insert into idempotency_keys (project_id, scope, key, fingerprint, work, held_until, expires_at)
+   select p.project_id, $2, $3, decode($4, 'hex'), $5, $7, $8 from projects p
+    where p.project_id = $1 for key share of p
    on conflict (project_id, scope, key) do update
       set fingerprint = excluded.fingerprint, work = excluded.work, answer = null,
           held_until = excluded.held_until, expires_at = excluded.expires_at

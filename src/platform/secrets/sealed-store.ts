@@ -22,7 +22,7 @@ export function sealedStatements({ table, column, by, only = 'true' }: SealedPla
   return {
     list: statement(
       `sealed.list_${table}_${column}`,
-      `select ${named}, ${column} from ${table} where ${column} <> '' and ${only} order by ${by.join(', ')} for update`,
+      `select ${named}, ${column} from ${table} where ${column} <> '' and ${only} order by ${by.join(', ')}`,
       { acrossProjects }
     ),
     // No two sealed texts are equal, so the old text identifies the row.

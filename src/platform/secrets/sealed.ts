@@ -46,7 +46,9 @@ export async function resealAll(tx: Db, oldKey: Buffer, newKey: Buffer): Promise
         )
       }
     })
-    if (rows.length > 0) await tx.run(change, [old, fresh])
+    // The rows are not locked, because a distributed database locks no rows of several projects in one statement.
+    if (rows.length > 0 && (await tx.run(change, [old, fresh])) !== rows.length)
+      throw new OperatorError(`A secret in ${name} changed meanwhile. Nothing was changed; repeat the command.`)
     counts[name] = rows.length
   }
   return counts

@@ -41,8 +41,7 @@ const count = statement(
          as g(id uuid, ${numbers.map((name) => `${name} bigint`).join(', ')}, open_chunks int, skipped_for jsonb,
               failed_for jsonb)),
    held as (
-     select t.id from triggers t join given on given.id = t.id where t.project_id = $1 order by t.id
-        for no key update of t),
+     select id from triggers where project_id = $1 and id = any($7::uuid[]) order by id for no key update),
    done as (
      update triggers t
         set ${numbers.map((name) => `${name} = t.${name} + g.${name}`).join(', ')},
@@ -55,7 +54,7 @@ const count = statement(
       where t.project_id = $1 and t.id = g.id
      returning t.id, t.campaign_id, t.step, t.outcome, t.state, coalesce(t.ended_at = $3::timestamptz, false) as ended,
        t.most_recipients is not null as limited, t.chunks as batches,
-       json_build_object(${numbers.map((name) => `'${name}', t.${name}`).join(', ')}) as counts),
+       ${numbers.map((name) => `t.${name}`).join(', ')}),
    results as (
      insert into campaign_stats (project_id, campaign_id, hour, variant, language, step, slot, ${counted.join(', ')},
        converted, conversion_value)
@@ -66,7 +65,9 @@ const count = statement(
       group by 2, 4, 5, 6 order by 2, 4, 5, 6
      on conflict (project_id, campaign_id, hour, variant, language, step, slot) do update
         set ${counted.map((name) => `${name} = campaign_stats.${name} + excluded.${name}`).join(', ')})
-   select * from done`
+   select id, campaign_id, step, outcome, state, ended, limited, batches,
+          json_build_object(${numbers.map((name) => `'${name}', ${name}`).join(', ')}) as counts
+     from done`
 )
 
 /** Most numbers of a part are zero, and a short text is read sooner. */
@@ -98,7 +99,8 @@ export async function addToCounters(
   }))
   const now = new Date()
   const parts = deltas.flatMap(({ id, parts }) => [...parts.values()].map((part) => ({ id, ...withoutZeros(part) })))
-  const values = [projectId, JSON.stringify(rows), now, JSON.stringify(parts), hourOf(now), pickSlot()]
+  const ids = deltas.map(({ id }) => id)
+  const values = [projectId, JSON.stringify(rows), now, JSON.stringify(parts), hourOf(now), pickSlot(), ids]
   const changed = await tx.query<Counted>(count, values)
   const ended = changed.filter((one) => one.ended)
   const limited = ended.filter((one) => one.limited).map(({ id }) => id)

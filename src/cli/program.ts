@@ -97,6 +97,7 @@ const commands: Record<string, Entry> = {
   mcp: { summary: 'Serve MCP to an agent on standard input and output', load: () => import('./mcp/mcp.ts') },
   job: { summary: 'List dead jobs, and run them again', load: () => import('./service/job.ts') },
   copy: { summary: 'Copy everything to another PostgreSQL', load: () => import('./database/copy.ts') },
+  db: { summary: 'Spread the database over several servers with Citus', load: () => import('./database/db.ts') },
   secrets: {
     summary: 'Change the master key, or remove secrets of a lost one',
     load: () => import('./database/secrets.ts')

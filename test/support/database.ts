@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test'
 import pg from 'pg'
 import { type Connection, forbidSecondConnections, openPool, type Pool } from '../../src/platform/db/db.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
+import { createOnCitus, dropOnCitus, migrateOnCitus, onCitus } from './citus-databases.ts'
 import { silentLog } from './log.ts'
 
 forbidSecondConnections()
@@ -56,6 +57,11 @@ export async function createDatabase(kind: Kind): Promise<string> {
   const name = `tidings_test_${randomBytes(6).toString('hex')}`
   const { TEST_DATABASE_TEMPLATE: migrated, TEST_SERVICE_TEMPLATE: bootstrapped = migrated } = process.env
   const template = { empty: undefined, migrated, bootstrapped }[kind]
+  if (onCitus) {
+    await createOnCitus(serverUrl(), name, template)
+    if (kind !== 'empty' && !template) await migrateOnCitus(databaseUrl(name))
+    return name
+  }
   // Copies files directly: writing them to the log again, as by default, costs twice as much.
   await asServer((client) =>
     client.query(`create database ${name} template ${template ?? "template0 encoding 'UTF8'"} strategy file_copy`)
@@ -64,8 +70,10 @@ export async function createDatabase(kind: Kind): Promise<string> {
   return name
 }
 
-export const dropDatabase = (name: string) =>
-  asServer((client) => client.query(`drop database if exists ${name} with (force)`))
+export const dropDatabase = (name: string): Promise<unknown> =>
+  onCitus
+    ? dropOnCitus(serverUrl(), name)
+    : asServer((client) => client.query(`drop database if exists ${name} with (force)`))
 
 async function migrateDatabase(url: string): Promise<void> {
   const pool = openPool({ connectionString: url }, silentLog, 2)

@@ -4,6 +4,7 @@ import { readMigrations } from '../../platform/db/migrations.ts'
 import { checkServer } from '../../platform/db/server-check.ts'
 import { OperatorError } from '../../platform/errors.ts'
 import { compareClocks, type Finding, fail, ok, warn } from './check.ts'
+import { checkDistribution } from './citus.ts'
 import { checkServers } from './servers.ts'
 import * as store from './store.ts'
 
@@ -56,6 +57,8 @@ async function look(client: pg.Client, shown: string): Promise<CheckedDatabase> 
     ok('PostgreSQL', `${shown}, version ${version}, ${encoding}`),
     compareClocks('the database', now.getTime(), oursMs, (Date.now() - beforeMs) / 2)
   ]
+  findings.push(...(await checkDistribution(client, shown)))
+  if (!set_up && findings.some(({ status }) => status === 'fail')) return { findings }
   if (!set_up) return { findings: [...findings, ok('Migrations', 'the database is empty; the first start sets it up')] }
   findings.push(await checkMigrations(client))
   const sealedCheck = await store.readSealedCheck(client)

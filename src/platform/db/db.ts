@@ -183,6 +183,9 @@ function runner(send: (config: pg.QueryConfig) => Promise<pg.QueryResult>): Db {
 
 // Connection failures (08), shutdown and cancel (57), resources (53), lost races (40), a demoted primary (25006).
 const passing = /^(08|57|53|40)|^25006$/
+// A Citus worker went away during a statement: the coordinator passes the text of its client library on, without a code.
+const workerLost =
+  /^(failure on connection marked as essential|could not commit transaction|server closed the connection|could not (receive|send) data|connection not open|no connection to the server|SSL (connection|SYSCALL error)|connection to (the remote node|server) )/
 const network = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -202,6 +205,7 @@ export function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
   if (passing.test(code) || network.has(code)) return true
+  if (code === 'XX000' && workerLost.test(error.message)) return true
   // pg gives these no code.
   return /^(Connection terminated|Cannot use a pool after calling end|timeout expired|timeout exceeded when trying|Query read timeout|Client has encountered a conn)/.test(
     error.message

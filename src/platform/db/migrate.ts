@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { OperatorError } from '../errors.ts'
+import { distributeNew, refuseWorker } from './citus/distribute.ts'
 import type { Pool } from './db.ts'
 import { builtConcurrently, type Migration, readMigrations } from './migrations.ts'
 
@@ -38,6 +39,7 @@ export async function migrate<Result = string[]>(
   const client = await pool.connect()
   try {
     await client.query(`set statement_timeout = 0`)
+    await refuseWorker(client)
     await takeLock(client)
     await makeTable(client)
     const done = await checkNewer(client, migrations, newer)
@@ -46,6 +48,7 @@ export async function migrate<Result = string[]>(
       if (migration.inTransaction) await applyWhole(client, migration)
       else await applySingly(client, migration)
     }
+    if (pending.length > 0) await distributeNew(client)
     return await afterwards(pending.map(({ name }) => name))
   } finally {
     // Ending the session releases the lock, also when the server has stopped.

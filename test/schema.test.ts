@@ -101,7 +101,12 @@ describe('the schema', () => {
     assert.deepEqual(
       // A statement that has locked the row for its change cannot insert a new one.
       filling
-        .filter(({ text }) => !/projects where project_id = \$1.* for key share\)|where p.project_id = \$1 for key share of p\b|\bfor update\)/s.test(text))
+        .filter(
+          ({ text }) =>
+            !/projects where project_id = \$1.* for key share\)|where p.project_id = \$1 for key share of p\b|\bfor update\)/s.test(
+              text
+            )
+        )
         .map(({ name }) => name),
       // These statements change existing rows, and undo their writes if a row does not exist
       // (test/messages/settling.test.ts).

@@ -1,4 +1,5 @@
-// Pushes a second and CPU for each, of our sender beside two libraries, on the same TLS server:
+// Pushes a second and CPU for each, of our sender (with our own frames, and with node:http2) beside two libraries, on
+// the same TLS server:
 //   npm run bench:push -- [--sends 20000] [--rounds 3]
 // The server is plain node:http2 in a process of its own. With h2load (Debian's nghttp2-client) its ceiling is printed too.
 import { execFile, fork } from 'node:child_process'
@@ -45,7 +46,7 @@ async function measure() {
 
   const found = new Map<string, { perSecond: number[]; cpuMicros: number[] }>()
   for (let round = 0; round < Number(values.rounds); round += 1) {
-    for (const client of ['tidings', 'apns2', 'node-apn'] as const) {
+    for (const client of ['tidings', 'node:http2', 'apns2', 'node-apn'] as const) {
       const setup: Setup = { client, origin, ca, key: privateKey, sends }
       const script = join(import.meta.dirname, 'peers/push-clients.ts')
       const env = { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') }

@@ -4,10 +4,11 @@ import { ApnsClient, Notification } from 'apns2'
 import pino from 'pino'
 import type { Push } from '../../src/gateways/push.ts'
 import { createSender } from '../../src/gateways/sender/sender.ts'
+import { nodeHttp2 } from '../../src/gateways/transport/node-http2.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
 
 export interface Setup {
-  client: 'tidings' | 'apns2' | 'node-apn'
+  client: 'tidings' | 'node:http2' | 'apns2' | 'node-apn'
   origin: string
   ca: string
   key: string
@@ -31,13 +32,14 @@ async function closedLoop(count: number, send: () => Promise<void>): Promise<voi
   await Promise.all(Array.from({ length: inFlight }, worker))
 }
 
-function tidings({ origin, ca, key }: Setup): SendAll {
+function tidings({ client, origin, ca, key }: Setup): SendAll {
   const projectId = 'bench' as ProjectId
   const common = { id: 'bench', version: 1, projectId, origin, channelsOrigin: origin, simulated: true, ca }
   const apns = { gateway: 'apns', environment: 'production', keyId: 'K', teamId: 'T', privateKey: key, topic } as const
   const sender = createSender({
     credentials: { find: async () => ({ ...common, ...apns }) },
     providerTokens: { of: async () => 'x'.repeat(184) },
+    ...(client === 'node:http2' && { transport: nodeHttp2 }),
     log: pino({ level: 'silent' })
   })
   const push = (): Push => ({
@@ -112,7 +114,7 @@ function nodeApn({ origin, ca, key }: Setup): SendAll {
 }
 
 const setup = JSON.parse(process.argv[2]!) as Setup
-const clients = { tidings, apns2, 'node-apn': nodeApn }
+const clients = { tidings, 'node:http2': tidings, apns2, 'node-apn': nodeApn }
 const sendAll = clients[setup.client](setup)
 await sendAll(2_000)
 const cpu = process.cpuUsage()

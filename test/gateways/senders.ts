@@ -19,10 +19,19 @@ import {
   type SenderOptions,
   type SenderSettings
 } from '../../src/gateways/sender/sender.ts'
+import { framed } from '../../src/gateways/transport/framing/open.ts'
+import { nodeHttp2 } from '../../src/gateways/transport/node-http2.ts'
+import type { H2Transport } from '../../src/gateways/transport/transport.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
 import { makeCertificates } from '../../src/simulator/server/certificates.ts'
 import type { Simulator } from '../../src/simulator/simulator.ts'
 import { silentLog } from '../support/log.ts'
+
+/** Faults are tried on both. */
+export const transports: [name: string, transport: H2Transport][] = [
+  ['own frames', framed],
+  ['node:http2', nodeHttp2]
+]
 
 export const project = 'p1' as ProjectId
 export const topic = 'com.example.app'

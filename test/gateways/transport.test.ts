@@ -1,13 +1,10 @@
-// The duties of every transport: add a second one to the list, and it has to pass too.
+// The duties of every transport.
 import assert from 'node:assert/strict'
 import type { ServerHttp2Stream } from 'node:http2'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { nodeHttp2 } from '../../src/gateways/transport/node-http2.ts'
 import type { Ending, H2Connection, H2Transport } from '../../src/gateways/transport/transport.ts'
-import { answer, type PlainServer, plainServer } from './senders.ts'
-
-const transports: [name: string, transport: H2Transport][] = [['node:http2', nodeHttp2]]
+import { answer, type PlainServer, plainServer, transports } from './senders.ts'
 
 interface Opened {
   connection: H2Connection

@@ -11,7 +11,18 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ApnsCredential } from '../../src/gateways/credentials/credential.ts'
 import { makeCertificates } from '../../src/simulator/server/certificates.ts'
-import { anyToken, project, push, pushes, send, sendAll, senderFor, tally, topic } from '../gateways/senders.ts'
+import {
+  anyToken,
+  project,
+  push,
+  pushes,
+  send,
+  sendAll,
+  senderFor,
+  tally,
+  topic,
+  transports
+} from '../gateways/senders.ts'
 
 interface Nghttpd {
   credential: ApnsCredential
@@ -92,50 +103,56 @@ async function nghttpd(t: TestContext, ...options: string[]): Promise<Nghttpd> {
   return { credential, received, start, stop }
 }
 
-test('nghttpd gets every push once', async (t) => {
-  const server = await nghttpd(t, '--echo-upload', '-m', '100')
-  const sender = senderFor(t, server.credential, { providerTokens: anyToken })
-  const all = pushes(5_000)
-  assert.deepEqual(tally(await sendAll(sender, all)), { accepted: 5_000 })
-  const until = Date.now() + 10_000
-  while (server.received.length < 5_000 && Date.now() < until) await delay(20)
-  assert.deepEqual(server.received.sort(), all.map(({ token }) => token).sort())
-})
+for (const [name, transport] of transports) {
+  test(`${name}: nghttpd gets every push once`, async (t) => {
+    const server = await nghttpd(t, '--echo-upload', '-m', '100')
+    const sender = senderFor(t, server.credential, { transport, providerTokens: anyToken })
+    const all = pushes(5_000)
+    assert.deepEqual(tally(await sendAll(sender, all)), { accepted: 5_000 })
+    const until = Date.now() + 10_000
+    while (server.received.length < 5_000 && Date.now() < until) await delay(20)
+    assert.deepEqual(server.received.sort(), all.map(({ token }) => token).sort())
+  })
 
-test('the stream limit, padding and trailers of nghttpd are respected', async (t) => {
-  const server = await nghttpd(t, '--echo-upload', '-m', '3', '-b', '200', '--trailer', 'end: yes', '-c', '0')
-  const sender = senderFor(t, server.credential, { providerTokens: anyToken })
-  assert.deepEqual(tally(await sendAll(sender, pushes(1_000))), { accepted: 1_000 })
-  assert.equal(server.received.length, new Set(server.received).size)
-})
+  test(`${name}: the stream limit, padding and trailers of nghttpd are respected`, async (t) => {
+    const server = await nghttpd(t, '--echo-upload', '-m', '3', '-b', '200', '--trailer', 'end: yes', '-c', '0')
+    const sender = senderFor(t, server.credential, { transport, providerTokens: anyToken })
+    assert.deepEqual(tally(await sendAll(sender, pushes(1_000))), { accepted: 1_000 })
+    assert.equal(server.received.length, new Set(server.received).size)
+  })
 
-test('a response of nghttpd that no gateway would send is a refusal, not an error', async (t) => {
-  const server = await nghttpd(t)
-  const sender = senderFor(t, server.credential, { providerTokens: anyToken })
-  const outcome = await send(sender, push())
-  assert.ok(outcome.kind === 'rejected' && outcome.reason === 'INTERNAL_ERROR' && outcome.gatewayCode === '404')
-})
+  test(`${name}: a response of nghttpd that no gateway would send is a refusal, not an error`, async (t) => {
+    const server = await nghttpd(t)
+    const sender = senderFor(t, server.credential, { transport, providerTokens: anyToken })
+    const outcome = await send(sender, push())
+    assert.ok(outcome.kind === 'rejected' && outcome.reason === 'INTERNAL_ERROR' && outcome.gatewayCode === '404')
+  })
 
-test('a killed nghttpd leaves pushes unknown or to be retried, and later pushes arrive', async (t) => {
-  const server = await nghttpd(t, '--echo-upload')
-  const sender = senderFor(t, server.credential, { providerTokens: anyToken, settings: { unreachableMs: 300 } })
-  assert.equal((await send(sender, push())).kind, 'accepted')
-  const sending = sendAll(sender, pushes(3_000))
-  while (server.received.length < 200) await delay(1)
-  await server.stop()
-  const kinds = Object.keys(tally(await sending)).sort()
-  const allowed = ['accepted', 'retry GATEWAY_UNAVAILABLE', 'unknown CONNECTION_LOST']
-  assert.deepEqual(
-    kinds.filter((kind) => !allowed.includes(kind)),
-    []
-  )
-  assert.equal(server.received.length, new Set(server.received).size, 'nothing was sent twice')
-  await server.start()
-  const until = Date.now() + 40_000
-  let outcome = await send(sender, push())
-  while (outcome.kind === 'retry' && Date.now() < until) {
-    await delay(Math.max(0, outcome.notBefore - Date.now()))
-    outcome = await send(sender, push())
-  }
-  assert.equal(outcome.kind, 'accepted')
-})
+  test(`${name}: a killed nghttpd leaves pushes unknown or to be retried, and later pushes arrive`, async (t) => {
+    const server = await nghttpd(t, '--echo-upload')
+    const sender = senderFor(t, server.credential, {
+      transport,
+      providerTokens: anyToken,
+      settings: { unreachableMs: 300 }
+    })
+    assert.equal((await send(sender, push())).kind, 'accepted')
+    const sending = sendAll(sender, pushes(3_000))
+    while (server.received.length < 200) await delay(1)
+    await server.stop()
+    const kinds = Object.keys(tally(await sending)).sort()
+    const allowed = ['accepted', 'retry GATEWAY_UNAVAILABLE', 'unknown CONNECTION_LOST']
+    assert.deepEqual(
+      kinds.filter((kind) => !allowed.includes(kind)),
+      []
+    )
+    assert.equal(server.received.length, new Set(server.received).size, 'nothing was sent twice')
+    await server.start()
+    const until = Date.now() + 40_000
+    let outcome = await send(sender, push())
+    while (outcome.kind === 'retry' && Date.now() < until) {
+      await delay(Math.max(0, outcome.notBefore - Date.now()))
+      outcome = await send(sender, push())
+    }
+    assert.equal(outcome.kind, 'accepted')
+  })
+}

@@ -5,7 +5,7 @@ import { steadyMs } from '../../platform/time.ts'
 import type { Credential, CredentialSource, ProviderTokens } from '../credentials/credential.ts'
 import type { GatewayName, Outcome, Push, Sender } from '../push.ts'
 import { gateways } from '../table.ts'
-import { nodeHttp2 } from '../transport/node-http2.ts'
+import { framed } from '../transport/framing/open.ts'
 import type { H2Transport } from '../transport/transport.ts'
 import { createGuard, type Guard } from './guard.ts'
 import { closed, rejected, retry } from './outcomes.ts'
@@ -60,7 +60,7 @@ export class GatewaySender implements Sender {
 
   constructor(options: SenderOptions) {
     this.#options = options
-    this.#transport = options.transport ?? nodeHttp2
+    this.#transport = options.transport ?? framed
     this.#settings = { ...defaultSettings, ...options.settings }
     this.#timer = setInterval(() => this.#tick(), this.#settings.tickMs)
     this.#timer.unref()

@@ -1,0 +1,479 @@
+import type { OutgoingHttpHeaders } from 'node:http2'
+import type { TLSSocket } from 'node:tls'
+import { steadyMs } from '../../../platform/time.ts'
+import type { ConnectionEvents, Ending, H2Connection } from '../transport.ts'
+import {
+  codes,
+  defaultWindow,
+  FrameReader,
+  flags,
+  headBytes,
+  largestWindow,
+  ProtocolFault,
+  preface,
+  settings,
+  smallestFrame,
+  types,
+  writeHead
+} from './frames.ts'
+import { HeaderDecoder, HeaderFault } from './hpack-decoder.ts'
+import { HeaderEncoder } from './hpack-encoder.ts'
+import { Outbox } from './outbox.ts'
+import { Stream } from './streams.ts'
+
+const longestHeaders = 64 * 1024
+const sweepMs = 50
+/** A connection that the peer or we have ended is cut after this time. */
+const lastWordsMs = 1_000
+const lastStreamId = 2 ** 31 - 1
+/** A peer that sends PINGs and settings, and reads none of our responses to them, would fill the memory. */
+const mostWaiting = 8 * 1024 * 1024
+/** The window that we give the peer for all responses together; it is renewed when half of it is used. */
+const ownWindow = 16 * 1024 * 1024
+
+const noData = Buffer.alloc(8)
+const ownSettings = Buffer.from([0, settings.enablePush, 0, 0, 0, 0])
+
+/** A request for which the peer has no room yet. */
+interface Queued {
+  headers: OutgoingHttpHeaders
+  body: Uint8Array
+  deadlineAt: number
+  done(ending: Ending): void
+}
+
+/** HTTP/2 over one TLS socket, as much of it as a client needs that sends short requests and reads short responses. */
+export class FramedConnection implements H2Connection {
+  readonly #socket: TLSSocket
+  readonly #events: ConnectionEvents
+  readonly #outbox: Outbox
+  readonly #encoder: HeaderEncoder
+  readonly #decoder = new HeaderDecoder(longestHeaders)
+  readonly #streams = new Map<number, Stream>()
+  /** Streams whose body waits for the window of the stream or of the connection, in order. */
+  readonly #blocked = new Set<Stream>()
+  #queued: Queued[] = []
+  readonly #pings: (() => void)[] = []
+  readonly #ready: () => void
+  #isReady = false
+  #state: H2Connection['state'] = 'ready'
+  #why = 'the connection was closed'
+  #nextId = 1
+  #limit = Number.MAX_SAFE_INTEGER
+  #frameSize = smallestFrame
+  #streamWindow = defaultWindow
+  #window = defaultWindow
+  /** Bytes of responses since the last window update. */
+  #taken = 0
+  /** A header block that continues in further frames. */
+  #block: { stream: number; isLast: boolean; parts: Buffer[]; bytes: number } | undefined
+  #sweeper: NodeJS.Timeout | undefined
+  /** The rule that the peer broke. */
+  fault: string | undefined
+
+  /** `ready` is called when the peer has sent its settings. */
+  constructor(socket: TLSSocket, events: ConnectionEvents, authority: string, ready: () => void) {
+    this.#socket = socket
+    this.#events = events
+    this.#ready = ready
+    this.#outbox = new Outbox(socket)
+    this.#encoder = new HeaderEncoder(authority)
+    const reader = new FrameReader((...frame) => this.#onFrame(...frame))
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        reader.read(chunk)
+      } catch (error) {
+        this.#fault(error as Error)
+      }
+    })
+    socket.on('error', (error) => {
+      this.#why = error.message
+    })
+    socket.on('close', () => this.#closed())
+    this.#greet()
+  }
+
+  get state(): H2Connection['state'] {
+    return this.#state
+  }
+
+  get open(): number {
+    return this.#streams.size + this.#queued.length
+  }
+
+  get limit(): number {
+    return this.#limit
+  }
+
+  request(headers: OutgoingHttpHeaders, body: Uint8Array, deadlineAt: number, done: (ending: Ending) => void) {
+    const most = this.#encoder.measure(headers)
+    if (this.#state !== 'ready') return void setImmediate(done, { kind: 'refused' })
+    this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs)
+    if (this.#streams.size >= this.#limit) this.#queued.push({ headers, body, deadlineAt, done })
+    else this.#start(headers, most, body, deadlineAt, done)
+  }
+
+  ping(done: () => void): boolean {
+    if (this.#state === 'closed' || this.#socket.destroyed) return false
+    this.#pings.push(done)
+    this.#payload(types.ping, 0, noData, 0, 8)
+    return true
+  }
+
+  drain(): void {
+    this.#startDraining('drained')
+    this.#endIfIdle()
+  }
+
+  close(reason: string): void {
+    this.#why = reason
+    this.#startDraining(reason)
+    this.#socket.destroy()
+  }
+
+  #greet(): void {
+    const at = this.#outbox.reserve(preface.length)
+    this.#outbox.commit(at + preface.copy(this.#outbox.chunk, at))
+    this.#payload(types.settings, 0, ownSettings, 0, ownSettings.length)
+    this.#numberFrame(types.windowUpdate, 0, ownWindow - defaultWindow)
+  }
+
+  #start(
+    headers: OutgoingHttpHeaders,
+    most: number,
+    body: Uint8Array,
+    deadlineAt: number,
+    done: (ending: Ending) => void
+  ): void {
+    const id = this.#nextId
+    this.#nextId += 2
+    const stream = new Stream(id, this.#streamWindow, deadlineAt, done)
+    this.#streams.set(id, stream)
+    const { length } = body
+    this.#writeHeaders(id, headers, most, length === 0)
+    if (length > 0) {
+      stream.unsent = body
+      this.#sendBody(stream)
+    }
+    if (this.#nextId > lastStreamId) this.#startDraining('all stream numbers are used')
+  }
+
+  /** The block is written behind room for a head. One that fits into no frame is cut, which moves its parts. */
+  #writeHeaders(id: number, headers: OutgoingHttpHeaders, most: number, isLast: boolean) {
+    const at = this.#outbox.reserve(most + headBytes * (2 + Math.floor(most / this.#frameSize)))
+    const { chunk } = this.#outbox
+    const start = at + headBytes
+    const end = this.#encoder.encode(headers, chunk, start)
+    const flag = isLast ? flags.endStream : 0
+    if (end - start > this.#frameSize) return this.#writeParts(id, flag, Buffer.from(chunk.subarray(start, end)), at)
+    writeHead(chunk, at, end - start, types.headers, flag | flags.endHeaders, id)
+    this.#outbox.commit(end)
+  }
+
+  #writeParts(id: number, flag: number, block: Buffer, at: number): void {
+    const { chunk } = this.#outbox
+    let to = at
+    for (let from = 0; from < block.length; from += this.#frameSize) {
+      const part = block.subarray(from, from + this.#frameSize)
+      const ends = from + part.length === block.length ? flags.endHeaders : 0
+      const type = from === 0 ? types.headers : types.continuation
+      to = writeHead(chunk, to, part.length, type, (from === 0 ? flag : 0) | ends, id)
+      to += part.copy(chunk, to)
+    }
+    this.#outbox.commit(to)
+  }
+
+  /** Sends as much of the body as the windows allow. */
+  #sendBody(stream: Stream): void {
+    let body = stream.unsent!
+    while (body.length > 0) {
+      const length = Math.min(body.length, this.#frameSize, stream.window, this.#window)
+      if (length <= 0) break
+      const part = body.length === length ? body : body.subarray(0, length)
+      body = body.subarray(length)
+      stream.window -= length
+      this.#window -= length
+      const flag = body.length === 0 ? flags.endStream : 0
+      const at = this.#outbox.reserve(headBytes + length)
+      const start = writeHead(this.#outbox.chunk, at, length, types.data, flag, stream.id)
+      this.#outbox.chunk.set(part, start)
+      this.#outbox.commit(start + length)
+    }
+    stream.unsent = body.length > 0 ? body : undefined
+    if (stream.unsent) this.#blocked.add(stream)
+    else this.#blocked.delete(stream)
+  }
+
+  #unblock(): void {
+    for (const stream of this.#blocked) {
+      if (this.#window <= 0) return
+      this.#sendBody(stream)
+    }
+  }
+
+  /** A frame whose payload is one number: a window update or a reset. */
+  #numberFrame(type: number, stream: number, number: number): void {
+    const at = this.#outbox.reserve(headBytes + 4)
+    const { chunk } = this.#outbox
+    this.#outbox.commit(chunk.writeUInt32BE(number, writeHead(chunk, at, 4, type, 0, stream)))
+  }
+
+  /** A frame of the connection with a copy of these bytes. */
+  #payload(type: number, flag: number, from: Buffer, start: number, end: number): void {
+    const at = this.#outbox.reserve(headBytes + end - start)
+    const first = writeHead(this.#outbox.chunk, at, end - start, type, flag, 0)
+    this.#outbox.commit(first + from.copy(this.#outbox.chunk, first, start, end))
+  }
+
+  #onFrame(type: number, flag: number, id: number, from: Buffer, start: number, end: number) {
+    if (!this.#isReady && type !== types.settings) throw new ProtocolFault(codes.protocol, 'no settings come first')
+    if (this.#block && (type !== types.continuation || id !== this.#block.stream))
+      throw new ProtocolFault(codes.protocol, 'a header block is interrupted')
+    switch (type) {
+      case types.data:
+        return this.#onData(flag, id, from, start, end)
+      case types.headers:
+        return this.#onHeaders(flag, id, from, start, end)
+      case types.continuation:
+        return this.#onContinuation(flag, from, start, end)
+      case types.rstStream:
+        return this.#onReset(id, number(from, start, end, 4))
+      case types.settings:
+        return this.#onSettings(flag, from, start, end)
+      case types.ping:
+        return this.#onPing(flag, from, start, end)
+      case types.goaway:
+        return this.#onGoaway(from, start, end)
+      case types.windowUpdate:
+        return this.#onWindowUpdate(id, number(from, start, end, 4))
+      case types.pushPromise:
+        throw new ProtocolFault(codes.protocol, 'a pushed response, although we refuse them')
+      // Priorities concern servers only, and frames of unknown kinds are ignored (RFC 9113, 4.1).
+    }
+  }
+
+  #onHeaders(flag: number, id: number, from: Buffer, start: number, end: number) {
+    if (id === 0 || id % 2 === 0 || id >= this.#nextId)
+      throw new ProtocolFault(codes.protocol, 'a response to no request')
+    const skipped = (flag & flags.padded ? 1 : 0) + (flag & flags.priority ? 5 : 0)
+    const first = start + skipped
+    const last = end - (flag & flags.padded ? from[start]! : 0)
+    if (first > last || start + skipped > end) throw new ProtocolFault(codes.protocol, 'too much padding')
+    const isLast = (flag & flags.endStream) !== 0
+    if (flag & flags.endHeaders) return this.#onBlock(id, isLast, from, first, last)
+    this.#block = { stream: id, isLast, parts: [Buffer.from(from.subarray(first, last))], bytes: last - first }
+  }
+
+  #onContinuation(flag: number, from: Buffer, start: number, end: number): void {
+    const block = this.#block
+    if (!block) throw new ProtocolFault(codes.protocol, 'a continuation of nothing')
+    // Empty parts count too: a peer could send them for ever.
+    block.bytes += end - start + headBytes
+    if (block.bytes > longestHeaders) throw new ProtocolFault(codes.calm, 'a header block is too long')
+    block.parts.push(Buffer.from(from.subarray(start, end)))
+    if (!(flag & flags.endHeaders)) return
+    this.#block = undefined
+    const whole = Buffer.concat(block.parts)
+    this.#onBlock(block.stream, block.isLast, whole, 0, whole.length)
+  }
+
+  /** Blocks of streams that have ended are decoded too: they change the table. */
+  #onBlock(id: number, isLast: boolean, from: Buffer, start: number, end: number) {
+    const headers = this.#decoder.decode(from, start, end)
+    const stream = this.#streams.get(id)
+    if (!stream) return
+    if (!stream.head(headers)) return this.#reset(stream, codes.protocol, { kind: 'lost', message: 'no response' })
+    if (isLast) this.#answered(stream)
+  }
+
+  #onData(flag: number, id: number, from: Buffer, start: number, end: number) {
+    if (id === 0 || id >= this.#nextId) throw new ProtocolFault(codes.protocol, 'a body of no response')
+    const padding = flag & flags.padded ? from[start]! : 0
+    const first = start + (flag & flags.padded ? 1 : 0)
+    if (first > end || first > end - padding) throw new ProtocolFault(codes.protocol, 'too much padding')
+    this.#taken += end - start
+    if (this.#taken > ownWindow / 2) {
+      this.#numberFrame(types.windowUpdate, 0, this.#taken)
+      this.#taken = 0
+    }
+    const stream = this.#streams.get(id)
+    if (!stream) return
+    if (!stream.data(from, first, end - padding))
+      return this.#reset(stream, codes.protocol, { kind: 'lost', message: 'a body without headers' })
+    if (flag & flags.endStream) this.#answered(stream)
+    else if (end > start) this.#numberFrame(types.windowUpdate, id, end - start)
+  }
+
+  #onReset(id: number, code: number): void {
+    if (id === 0 || id >= this.#nextId) throw new ProtocolFault(codes.protocol, 'a reset of no request')
+    const stream = this.#streams.get(id)
+    if (stream) this.#settle(stream, this.#unfinished(stream, code))
+  }
+
+  #onSettings(flag: number, from: Buffer, start: number, end: number): void {
+    if (flag & flags.ack) return
+    if ((end - start) % 6 !== 0) throw new ProtocolFault(codes.frameSize, 'settings of an odd length')
+    const limit = this.#limit
+    for (let at = start; at < end; at += 6) this.#set(from.readUInt16BE(at), from.readUInt32BE(at + 2))
+    this.#acknowledge(types.settings, from, start, start)
+    if (!this.#isReady) {
+      this.#isReady = true
+      this.#ready()
+    } else if (this.#limit !== limit) this.#events.onLimit()
+    this.#startQueued()
+  }
+
+  #set(name: number, value: number): void {
+    if (name === settings.tableSize) this.#encoder.limit(value)
+    else if (name === settings.streams) this.#limit = value
+    else if (name === settings.frameSize) {
+      if (value < smallestFrame || value > 0xffffff) throw new ProtocolFault(codes.protocol, 'a wrong frame size')
+      this.#frameSize = Math.min(value, smallestFrame)
+    } else if (name === settings.window) {
+      if (value > largestWindow) throw new ProtocolFault(codes.flowControl, 'a window is too large')
+      for (const stream of this.#streams.values()) stream.window += value - this.#streamWindow
+      this.#streamWindow = value
+      this.#unblock()
+    }
+  }
+
+  #onPing(flag: number, from: Buffer, start: number, end: number): void {
+    if (end - start !== 8) throw new ProtocolFault(codes.frameSize, 'a PING of another length')
+    if (flag & flags.ack) this.#pings.shift()?.()
+    else this.#acknowledge(types.ping, from, start, end)
+  }
+
+  #acknowledge(type: number, from: Buffer, start: number, end: number): void {
+    if (this.#outbox.waiting > mostWaiting) throw new ProtocolFault(codes.calm, 'the peer does not read')
+    this.#payload(type, flags.ack, from, start, end)
+  }
+
+  #onGoaway(from: Buffer, start: number, end: number): void {
+    if (end - start < 8) throw new ProtocolFault(codes.frameSize, 'a GOAWAY is too short')
+    const last = from.readUInt32BE(start) & 0x7fffffff
+    const code = from.readUInt32BE(start + 4)
+    const text = from.toString('latin1', start + 8, Math.min(end, start + 208))
+    this.#why = `GOAWAY ${code}${text && ` ${text}`}`
+    this.#startDraining(this.#why)
+    for (const stream of this.#streams.values()) if (stream.id > last) this.#settle(stream, { kind: 'refused' })
+    // After an error, responses that are under way still count, but the peer may send none and not close.
+    if (code !== codes.noError) setTimeout(() => this.#socket.destroy(), lastWordsMs).unref()
+    this.#endIfIdle()
+  }
+
+  #onWindowUpdate(id: number, by: number): void {
+    const stream = this.#streams.get(id)
+    if (id === 0) {
+      this.#window += by
+      if (this.#window > largestWindow || by === 0) throw new ProtocolFault(codes.flowControl, 'a wrong window')
+      this.#unblock()
+    } else if (stream) {
+      stream.window += by
+      if (stream.window > largestWindow || by === 0)
+        this.#reset(stream, codes.flowControl, { kind: 'lost', message: 'a wrong window' })
+      else if (stream.unsent) this.#sendBody(stream)
+    }
+  }
+
+  #answered(stream: Stream): void {
+    // A response that comes before the whole request: the peer does not want the rest.
+    if (stream.unsent) this.#numberFrame(types.rstStream, stream.id, codes.cancel)
+    const ending: Ending = stream.status ? stream.answer() : { kind: 'lost', message: 'an empty response' }
+    this.#settle(stream, ending)
+  }
+
+  #reset(stream: Stream, code: number, ending: Ending): void {
+    this.#numberFrame(types.rstStream, stream.id, code)
+    this.#settle(stream, ending)
+  }
+
+  #settle(stream: Stream, ending: Ending): void {
+    if (!this.#streams.delete(stream.id)) return
+    this.#blocked.delete(stream)
+    if (this.#queued.length > 0) this.#startQueued()
+    if (this.#streams.size === 0 && this.#state === 'draining') this.#endIfIdle()
+    stream.done(ending)
+  }
+
+  #startQueued(): void {
+    while (this.#queued.length > 0 && this.#streams.size < this.#limit && this.#nextId <= lastStreamId) {
+      const { headers, body, deadlineAt, done } = this.#queued.shift()!
+      this.#start(headers, this.#encoder.measure(headers), body, deadlineAt, done)
+    }
+  }
+
+  /** A truncated refusal could be misread; a truncated success is still a success. */
+  #unfinished(stream: Stream, code: number): Ending {
+    const { status } = stream
+    if (status && (code === codes.noError || (status >= 200 && status < 300))) return stream.answer()
+    return code === codes.refusedStream ? { kind: 'refused' } : { kind: 'lost', message: this.#why }
+  }
+
+  #startDraining(reason: string): void {
+    if (this.#state !== 'ready') return
+    this.#state = 'draining'
+    const queued = this.#queued
+    this.#queued = []
+    // They were never sent.
+    for (const { done } of queued) setImmediate(done, { kind: 'refused' })
+    if (this.#isReady) this.#events.onDraining(reason)
+  }
+
+  #endIfIdle(): void {
+    if (this.#streams.size > 0 || this.#state !== 'draining' || this.#socket.writableEnded) return
+    this.#sayGoodbye(codes.noError)
+    this.#socket.end()
+    // The peer may never close its side.
+    setTimeout(() => this.#socket.destroy(), lastWordsMs).unref()
+  }
+
+  #sayGoodbye(code: number): void {
+    const farewell = Buffer.alloc(8)
+    farewell.writeUInt32BE(code, 4)
+    this.#payload(types.goaway, 0, farewell, 0, 8)
+    this.#outbox.flush()
+  }
+
+  #fault(error: Error): void {
+    const code =
+      error instanceof ProtocolFault ? error.code : error instanceof HeaderFault ? codes.compression : undefined
+    this.fault = error.message
+    this.#why = error.message
+    this.#sayGoodbye(code ?? codes.protocol)
+    this.#startDraining(this.#why)
+    this.#socket.destroySoon()
+    this.#closed()
+    // Any other error is a bug here.
+    if (code === undefined) throw error
+  }
+
+  #closed(): void {
+    if (this.#state === 'closed') return
+    this.#startDraining(this.#why)
+    this.#state = 'closed'
+    clearInterval(this.#sweeper)
+    for (const stream of this.#streams.values()) {
+      this.#streams.delete(stream.id)
+      stream.done(this.#unfinished(stream, codes.cancel))
+    }
+    if (this.#isReady) this.#events.onClosed()
+  }
+
+  #sweep(): void {
+    const now = steadyMs()
+    for (const stream of this.#streams.values())
+      if (stream.deadlineAt <= now) this.#reset(stream, codes.cancel, { kind: 'timeout' })
+    const late = this.#queued.filter(({ deadlineAt }) => deadlineAt <= now)
+    if (late.length > 0) this.#queued = this.#queued.filter(({ deadlineAt }) => deadlineAt > now)
+    // They were never sent, however long they have waited.
+    for (const { done } of late) done({ kind: 'refused' })
+    if (this.open > 0) return
+    clearInterval(this.#sweeper)
+    this.#sweeper = undefined
+  }
+}
+
+function number(from: Buffer, start: number, end: number, bytes: number): number {
+  if (end - start !== bytes) throw new ProtocolFault(codes.frameSize, 'a frame of another length')
+  return from.readUInt32BE(start) & 0x7fffffff
+}

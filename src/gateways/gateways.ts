@@ -13,6 +13,8 @@ import type { Simulated } from './credentials/simulated.ts'
 import { createCredentialSource } from './credentials/source.ts'
 import type { PushEnvironment, Sender } from './push.ts'
 import { createSender } from './sender/sender.ts'
+import { framed } from './transport/framing/open.ts'
+import { nodeHttp2 } from './transport/node-http2.ts'
 
 export { gatewayRoutes } from './credentials/routes.ts'
 export {
@@ -49,7 +51,7 @@ export interface GatewaysOptions {
   metrics: Metrics
   /** The master key. */
   key: Buffer
-  config: Pick<Config, 'FCM_PER_SECOND'>
+  config: Pick<Config, 'FCM_PER_SECOND' | 'GATEWAY_HTTP2'>
   credentials: { project(projectId: ProjectId): Promise<{ mode: Mode } | undefined> }
   simulators: { of: Simulated }
   pauses: { isPaused(projectId: ProjectId): boolean }
@@ -86,6 +88,7 @@ export function createGateways(options: GatewaysOptions) {
         providerTokens,
         log,
         metrics,
+        transport: config.GATEWAY_HTTP2 === 'node' ? nodeHttp2 : framed,
         settings: { fcmPerSecond: config.FCM_PER_SECOND },
         senders: () => cluster.workers(),
         isPaused: pauses.isPaused

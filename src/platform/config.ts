@@ -213,6 +213,11 @@ export const settings = {
     { fallbackText: 'receivers on this machine, in simulator mode' }
   ),
   IDEMPOTENCY_HOURS: setting(whole(1, 8760), 'Hours for which an idempotency key is stored.', { fallback: '24' }),
+  GATEWAY_HTTP2: setting(
+    oneOf('own', 'node'),
+    'How HTTP/2 is spoken to gateways: with frames of our own, or by Node, which takes about twice the CPU. Choose `node` if a gateway misunderstands ours, and report it',
+    { fallback: 'own' }
+  ),
   FCM_PER_SECOND: setting(
     whole(0, 1_000_000),
     'Messages a second that one Firebase project may send, all nodes together. 9500 stays within the usual quota of Google; 0 is no limit.',

@@ -2,26 +2,22 @@ import type { OutgoingHttpHeaders } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { steadyMs } from '../../../platform/time.ts'
 import type { ConnectionEvents, Ending, H2Connection } from '../transport.ts'
+import { HeaderBlocks } from './blocks.ts'
 import {
   codes,
   defaultWindow,
   FrameReader,
   flags,
-  headBytes,
   largestWindow,
   ProtocolFault,
-  preface,
   settings,
   smallestFrame,
-  types,
-  writeHead
+  types
 } from './frames.ts'
-import { HeaderDecoder, HeaderFault } from './hpack-decoder.ts'
-import { HeaderEncoder } from './hpack-encoder.ts'
-import { Outbox } from './outbox.ts'
+import { HeaderFault, type Headers } from './hpack-decoder.ts'
 import { Stream } from './streams.ts'
+import { FrameWriter } from './writer.ts'
 
-const longestHeaders = 64 * 1024
 const sweepMs = 50
 /** A connection that the peer or we have ended is cut after this time. */
 const lastWordsMs = 1_000
@@ -32,7 +28,6 @@ const mostWaiting = 8 * 1024 * 1024
 const ownWindow = 16 * 1024 * 1024
 
 const noData = Buffer.alloc(8)
-const ownSettings = Buffer.from([0, settings.enablePush, 0, 0, 0, 0])
 
 /** A request for which the peer has no room yet. */
 interface Queued {
@@ -46,9 +41,8 @@ interface Queued {
 export class FramedConnection implements H2Connection {
   readonly #socket: TLSSocket
   readonly #events: ConnectionEvents
-  readonly #outbox: Outbox
-  readonly #encoder: HeaderEncoder
-  readonly #decoder = new HeaderDecoder(longestHeaders)
+  readonly #writer: FrameWriter
+  readonly #blocks = new HeaderBlocks((...block) => this.#onHeaders(...block))
   readonly #streams = new Map<number, Stream>()
   /** Streams whose body waits for the window of the stream or of the connection, in order. */
   readonly #blocked = new Set<Stream>()
@@ -65,8 +59,6 @@ export class FramedConnection implements H2Connection {
   #window = defaultWindow
   /** Bytes of responses since the last window update. */
   #taken = 0
-  /** A header block that continues in further frames. */
-  #block: { stream: number; isLast: boolean; parts: Buffer[]; bytes: number } | undefined
   #sweeper: NodeJS.Timeout | undefined
   /** The rule that the peer broke. */
   fault: string | undefined
@@ -76,8 +68,7 @@ export class FramedConnection implements H2Connection {
     this.#socket = socket
     this.#events = events
     this.#ready = ready
-    this.#outbox = new Outbox(socket)
-    this.#encoder = new HeaderEncoder(authority)
+    this.#writer = new FrameWriter(socket, authority)
     const reader = new FrameReader((...frame) => this.#onFrame(...frame))
     socket.on('data', (chunk: Buffer) => {
       try {
@@ -90,7 +81,8 @@ export class FramedConnection implements H2Connection {
       this.#why = error.message
     })
     socket.on('close', () => this.#closed())
-    this.#greet()
+    this.#writer.greet()
+    this.#writer.number(types.windowUpdate, 0, ownWindow - defaultWindow)
   }
 
   get state(): H2Connection['state'] {
@@ -106,7 +98,7 @@ export class FramedConnection implements H2Connection {
   }
 
   request(headers: OutgoingHttpHeaders, body: Uint8Array, deadlineAt: number, done: (ending: Ending) => void) {
-    const most = this.#encoder.measure(headers)
+    const most = this.#writer.measure(headers)
     if (this.#state !== 'ready') return void setImmediate(done, { kind: 'refused' })
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs)
     if (this.#streams.size >= this.#limit) this.#queued.push({ headers, body, deadlineAt, done })
@@ -116,7 +108,7 @@ export class FramedConnection implements H2Connection {
   ping(done: () => void): boolean {
     if (this.#state === 'closed' || this.#socket.destroyed) return false
     this.#pings.push(done)
-    this.#payload(types.ping, 0, noData, 0, 8)
+    this.#writer.frame(types.ping, 0, noData, 0, 8)
     return true
   }
 
@@ -131,13 +123,6 @@ export class FramedConnection implements H2Connection {
     this.#socket.destroy()
   }
 
-  #greet(): void {
-    const at = this.#outbox.reserve(preface.length)
-    this.#outbox.commit(at + preface.copy(this.#outbox.chunk, at))
-    this.#payload(types.settings, 0, ownSettings, 0, ownSettings.length)
-    this.#numberFrame(types.windowUpdate, 0, ownWindow - defaultWindow)
-  }
-
   #start(
     headers: OutgoingHttpHeaders,
     most: number,
@@ -150,37 +135,12 @@ export class FramedConnection implements H2Connection {
     const stream = new Stream(id, this.#streamWindow, deadlineAt, done)
     this.#streams.set(id, stream)
     const { length } = body
-    this.#writeHeaders(id, headers, most, length === 0)
+    this.#writer.headers(id, headers, most, length === 0, this.#frameSize)
     if (length > 0) {
       stream.unsent = body
       this.#sendBody(stream)
     }
     if (this.#nextId > lastStreamId) this.#startDraining('all stream numbers are used')
-  }
-
-  /** The block is written behind room for a head. One that fits into no frame is cut, which moves its parts. */
-  #writeHeaders(id: number, headers: OutgoingHttpHeaders, most: number, isLast: boolean) {
-    const at = this.#outbox.reserve(most + headBytes * (2 + Math.floor(most / this.#frameSize)))
-    const { chunk } = this.#outbox
-    const start = at + headBytes
-    const end = this.#encoder.encode(headers, chunk, start)
-    const flag = isLast ? flags.endStream : 0
-    if (end - start > this.#frameSize) return this.#writeParts(id, flag, Buffer.from(chunk.subarray(start, end)), at)
-    writeHead(chunk, at, end - start, types.headers, flag | flags.endHeaders, id)
-    this.#outbox.commit(end)
-  }
-
-  #writeParts(id: number, flag: number, block: Buffer, at: number): void {
-    const { chunk } = this.#outbox
-    let to = at
-    for (let from = 0; from < block.length; from += this.#frameSize) {
-      const part = block.subarray(from, from + this.#frameSize)
-      const ends = from + part.length === block.length ? flags.endHeaders : 0
-      const type = from === 0 ? types.headers : types.continuation
-      to = writeHead(chunk, to, part.length, type, (from === 0 ? flag : 0) | ends, id)
-      to += part.copy(chunk, to)
-    }
-    this.#outbox.commit(to)
   }
 
   /** Sends as much of the body as the windows allow. */
@@ -193,11 +153,7 @@ export class FramedConnection implements H2Connection {
       body = body.subarray(length)
       stream.window -= length
       this.#window -= length
-      const flag = body.length === 0 ? flags.endStream : 0
-      const at = this.#outbox.reserve(headBytes + length)
-      const start = writeHead(this.#outbox.chunk, at, length, types.data, flag, stream.id)
-      this.#outbox.chunk.set(part, start)
-      this.#outbox.commit(start + length)
+      this.#writer.data(stream.id, part, body.length === 0)
     }
     stream.unsent = body.length > 0 ? body : undefined
     if (stream.unsent) this.#blocked.add(stream)
@@ -211,31 +167,19 @@ export class FramedConnection implements H2Connection {
     }
   }
 
-  /** A frame whose payload is one number: a window update or a reset. */
-  #numberFrame(type: number, stream: number, number: number): void {
-    const at = this.#outbox.reserve(headBytes + 4)
-    const { chunk } = this.#outbox
-    this.#outbox.commit(chunk.writeUInt32BE(number, writeHead(chunk, at, 4, type, 0, stream)))
-  }
-
-  /** A frame of the connection with a copy of these bytes. */
-  #payload(type: number, flag: number, from: Buffer, start: number, end: number): void {
-    const at = this.#outbox.reserve(headBytes + end - start)
-    const first = writeHead(this.#outbox.chunk, at, end - start, type, flag, 0)
-    this.#outbox.commit(first + from.copy(this.#outbox.chunk, first, start, end))
-  }
-
   #onFrame(type: number, flag: number, id: number, from: Buffer, start: number, end: number) {
     if (!this.#isReady && type !== types.settings) throw new ProtocolFault(codes.protocol, 'no settings come first')
-    if (this.#block && (type !== types.continuation || id !== this.#block.stream))
+    const { openFor } = this.#blocks
+    if (openFor !== undefined && (type !== types.continuation || id !== openFor))
       throw new ProtocolFault(codes.protocol, 'a header block is interrupted')
     switch (type) {
       case types.data:
         return this.#onData(flag, id, from, start, end)
       case types.headers:
-        return this.#onHeaders(flag, id, from, start, end)
+        if (id % 2 === 0 || id >= this.#nextId) throw new ProtocolFault(codes.protocol, 'a response to no request')
+        return this.#blocks.begin(flag, id, from, start, end)
       case types.continuation:
-        return this.#onContinuation(flag, from, start, end)
+        return this.#blocks.continue(flag, from, start, end)
       case types.rstStream:
         return this.#onReset(id, number(from, start, end, 4))
       case types.settings:
@@ -252,34 +196,7 @@ export class FramedConnection implements H2Connection {
     }
   }
 
-  #onHeaders(flag: number, id: number, from: Buffer, start: number, end: number) {
-    if (id === 0 || id % 2 === 0 || id >= this.#nextId)
-      throw new ProtocolFault(codes.protocol, 'a response to no request')
-    const skipped = (flag & flags.padded ? 1 : 0) + (flag & flags.priority ? 5 : 0)
-    const first = start + skipped
-    const last = end - (flag & flags.padded ? from[start]! : 0)
-    if (first > last || start + skipped > end) throw new ProtocolFault(codes.protocol, 'too much padding')
-    const isLast = (flag & flags.endStream) !== 0
-    if (flag & flags.endHeaders) return this.#onBlock(id, isLast, from, first, last)
-    this.#block = { stream: id, isLast, parts: [Buffer.from(from.subarray(first, last))], bytes: last - first }
-  }
-
-  #onContinuation(flag: number, from: Buffer, start: number, end: number): void {
-    const block = this.#block
-    if (!block) throw new ProtocolFault(codes.protocol, 'a continuation of nothing')
-    // Empty parts count too: a peer could send them for ever.
-    block.bytes += end - start + headBytes
-    if (block.bytes > longestHeaders) throw new ProtocolFault(codes.calm, 'a header block is too long')
-    block.parts.push(Buffer.from(from.subarray(start, end)))
-    if (!(flag & flags.endHeaders)) return
-    this.#block = undefined
-    const whole = Buffer.concat(block.parts)
-    this.#onBlock(block.stream, block.isLast, whole, 0, whole.length)
-  }
-
-  /** Blocks of streams that have ended are decoded too: they change the table. */
-  #onBlock(id: number, isLast: boolean, from: Buffer, start: number, end: number) {
-    const headers = this.#decoder.decode(from, start, end)
+  #onHeaders(id: number, headers: Headers, isLast: boolean) {
     const stream = this.#streams.get(id)
     if (!stream) return
     if (!stream.head(headers)) return this.#reset(stream, codes.protocol, { kind: 'lost', message: 'no response' })
@@ -293,7 +210,7 @@ export class FramedConnection implements H2Connection {
     if (first > end || first > end - padding) throw new ProtocolFault(codes.protocol, 'too much padding')
     this.#taken += end - start
     if (this.#taken > ownWindow / 2) {
-      this.#numberFrame(types.windowUpdate, 0, this.#taken)
+      this.#writer.number(types.windowUpdate, 0, this.#taken)
       this.#taken = 0
     }
     const stream = this.#streams.get(id)
@@ -301,7 +218,7 @@ export class FramedConnection implements H2Connection {
     if (!stream.data(from, first, end - padding))
       return this.#reset(stream, codes.protocol, { kind: 'lost', message: 'a body without headers' })
     if (flag & flags.endStream) this.#answered(stream)
-    else if (end > start) this.#numberFrame(types.windowUpdate, id, end - start)
+    else if (end > start) this.#writer.number(types.windowUpdate, id, end - start)
   }
 
   #onReset(id: number, code: number): void {
@@ -324,7 +241,7 @@ export class FramedConnection implements H2Connection {
   }
 
   #set(name: number, value: number): void {
-    if (name === settings.tableSize) this.#encoder.limit(value)
+    if (name === settings.tableSize) this.#writer.limitTable(value)
     else if (name === settings.streams) this.#limit = value
     else if (name === settings.frameSize) {
       if (value < smallestFrame || value > 0xffffff) throw new ProtocolFault(codes.protocol, 'a wrong frame size')
@@ -344,8 +261,8 @@ export class FramedConnection implements H2Connection {
   }
 
   #acknowledge(type: number, from: Buffer, start: number, end: number): void {
-    if (this.#outbox.waiting > mostWaiting) throw new ProtocolFault(codes.calm, 'the peer does not read')
-    this.#payload(type, flags.ack, from, start, end)
+    if (this.#writer.waiting > mostWaiting) throw new ProtocolFault(codes.calm, 'the peer does not read')
+    this.#writer.frame(type, flags.ack, from, start, end)
   }
 
   #onGoaway(from: Buffer, start: number, end: number): void {
@@ -377,13 +294,13 @@ export class FramedConnection implements H2Connection {
 
   #answered(stream: Stream): void {
     // A response that comes before the whole request: the peer does not want the rest.
-    if (stream.unsent) this.#numberFrame(types.rstStream, stream.id, codes.cancel)
+    if (stream.unsent) this.#writer.number(types.rstStream, stream.id, codes.cancel)
     const ending: Ending = stream.status ? stream.answer() : { kind: 'lost', message: 'an empty response' }
     this.#settle(stream, ending)
   }
 
   #reset(stream: Stream, code: number, ending: Ending): void {
-    this.#numberFrame(types.rstStream, stream.id, code)
+    this.#writer.number(types.rstStream, stream.id, code)
     this.#settle(stream, ending)
   }
 
@@ -398,7 +315,7 @@ export class FramedConnection implements H2Connection {
   #startQueued(): void {
     while (this.#queued.length > 0 && this.#streams.size < this.#limit && this.#nextId <= lastStreamId) {
       const { headers, body, deadlineAt, done } = this.#queued.shift()!
-      this.#start(headers, this.#encoder.measure(headers), body, deadlineAt, done)
+      this.#start(headers, this.#writer.measure(headers), body, deadlineAt, done)
     }
   }
 
@@ -421,17 +338,10 @@ export class FramedConnection implements H2Connection {
 
   #endIfIdle(): void {
     if (this.#streams.size > 0 || this.#state !== 'draining' || this.#socket.writableEnded) return
-    this.#sayGoodbye(codes.noError)
+    this.#writer.goodbye(codes.noError)
     this.#socket.end()
     // The peer may never close its side.
     setTimeout(() => this.#socket.destroy(), lastWordsMs).unref()
-  }
-
-  #sayGoodbye(code: number): void {
-    const farewell = Buffer.alloc(8)
-    farewell.writeUInt32BE(code, 4)
-    this.#payload(types.goaway, 0, farewell, 0, 8)
-    this.#outbox.flush()
   }
 
   #fault(error: Error): void {
@@ -439,7 +349,7 @@ export class FramedConnection implements H2Connection {
       error instanceof ProtocolFault ? error.code : error instanceof HeaderFault ? codes.compression : undefined
     this.fault = error.message
     this.#why = error.message
-    this.#sayGoodbye(code ?? codes.protocol)
+    this.#writer.goodbye(code ?? codes.protocol)
     this.#startDraining(this.#why)
     this.#socket.destroySoon()
     this.#closed()

@@ -1,8 +1,9 @@
-import { Box, Button, Center, ScrollArea, Table, Text } from '@mantine/core'
+import { Box, Button, Center, Table, Text } from '@mantine/core'
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
-import { memo, type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { memo, type ReactNode, useEffect, useMemo, useState } from 'react'
 import type { PagedList as Pages } from '../api/paged-list.ts'
-import { type Column, cellStyle, TableHead } from './columns.tsx'
+import { type Column, TableHead } from './columns.tsx'
+import classes from './list.module.css'
 import { ErrorAlert, Loading } from './states.tsx'
 import { plural } from './texts.tsx'
 
@@ -14,40 +15,26 @@ interface Props<Item> {
   label: string
 }
 
-type Rows = Virtualizer<HTMLDivElement, Element>
+type Rows = Virtualizer<HTMLElement, Element>
 
 const rowHeight = 44
-const rowStyle = { height: rowHeight }
 
 /** A list of any length: only the visible rows are in the DOM. */
 export function PagedList<Item>({ pages, columns, keyOf, empty, label }: Props<Item>) {
-  const viewport = useRef<HTMLDivElement>(null)
+  const [viewport, setViewport] = useState<HTMLElement | null>(null)
   const items = useMemo(() => pages.data?.pages.flatMap((page) => page.items) ?? [], [pages.data])
-  const rows = useVirtualizer({
-    count: items.length,
-    getScrollElement: () => viewport.current,
-    estimateSize: () => rowHeight,
-    overscan: 12,
-    // Frames that scroll need not wait until the rows are drawn: those around the screen are there already.
-    useFlushSync: false
-  })
-  useNextPage(pages, rows, items.length)
   if (pages.error && items.length === 0) return <ErrorAlert error={pages.error} retry={pages.refetch} />
   if (pages.isPending) return <Loading />
   if (items.length === 0) return empty
   return (
     <Box>
-      <ScrollArea.Autosize
-        mah="70vh"
-        viewportRef={viewport}
-        type="auto"
-        viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'region' }}
-      >
-        <Table highlightOnHover stickyHeader aria-label={label} miw={columns.length * 115}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it */}
+      <section ref={setViewport} className={classes.viewport} tabIndex={0} aria-label={label}>
+        <Table className={classes.table} stickyHeader aria-label={label} miw={columns.length * 115}>
           <TableHead columns={columns} />
-          <Body rows={rows} items={items} columns={columns} keyOf={keyOf} />
+          {viewport && <Body viewport={viewport} pages={pages} items={items} columns={columns} keyOf={keyOf} />}
         </Table>
-      </ScrollArea.Autosize>
+      </section>
       <Footer pages={pages} count={items.length} />
     </Box>
   )
@@ -63,17 +50,28 @@ function useNextPage<Item>(pages: Pages<Item>, rows: Rows, count: number) {
   }, [near, scrolled, hasNextPage, isFetchingNextPage, isError, fetchNextPage])
 }
 
+/** The rows around the screen. Scrolling draws this part of the page only. */
 function Body<Item>({
-  rows,
+  viewport,
+  pages,
   items,
   columns,
   keyOf
-}: { rows: Rows; items: Item[] } & Pick<Props<Item>, 'columns' | 'keyOf'>) {
+}: { viewport: HTMLElement; items: Item[] } & Pick<Props<Item>, 'pages' | 'columns' | 'keyOf'>) {
+  const rows = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => viewport,
+    estimateSize: () => rowHeight,
+    overscan: 8,
+    // Frames that scroll need not wait until the rows are drawn: those around the screen are there already.
+    useFlushSync: false
+  })
+  useNextPage(pages, rows, items.length)
   const shown = rows.getVirtualItems()
   const above = shown[0]?.start ?? 0
   const below = rows.getTotalSize() - (shown.at(-1)?.end ?? 0)
   return (
-    <Table.Tbody>
+    <tbody>
       {above > 0 && <tr aria-hidden style={{ height: above }} />}
       {shown.map(({ index }) => {
         const item = items[index]!
@@ -88,7 +86,7 @@ function Body<Item>({
         )
       })}
       {below > 0 && <tr aria-hidden style={{ height: below }} />}
-    </Table.Tbody>
+    </tbody>
   )
 }
 
@@ -105,13 +103,11 @@ const ListRow = memo(function ListRow({
   measure: Rows['measureElement']
 }) {
   return (
-    <Table.Tr data-index={index} ref={measure} style={rowStyle}>
+    <tr data-index={index} ref={measure} className={classes.row}>
       {columns.map(({ name, show }) => (
-        <Table.Td key={name} style={cellStyle}>
-          {show(item)}
-        </Table.Td>
+        <td key={name}>{show(item)}</td>
       ))}
-    </Table.Tr>
+    </tr>
   )
 })
 

@@ -53,13 +53,12 @@ export function When({ at }: { at: string | null | undefined }) {
 
 /** An id or a text of any length and script on one line: its end is cut off, and the tooltip has all of it. */
 export const Clip = ({ children, width = 260 }: { children: string; width?: number | string }) => (
-  <Box
-    component="span"
+  <span
     dir="auto"
     title={children}
-    maw={width}
     style={{
       display: 'inline-block',
+      maxWidth: width,
       overflow: 'hidden',
       textOverflow: 'ellipsis',
       whiteSpace: 'nowrap',
@@ -68,7 +67,7 @@ export const Clip = ({ children, width = 260 }: { children: string; width?: numb
     }}
   >
     {children}
-  </Box>
+  </span>
 )
 
 /** A page of the docs, which the service itself serves: `guides/webhooks#retries`. */

@@ -29,6 +29,7 @@ import { pathTemplate } from './platform/http/openapi/names.ts'
 import type { Mount } from './platform/http/route.ts'
 import { routesOn } from './platform/http/routes.ts'
 import type { Http } from './platform/http/server.ts'
+import { createWatching, type Most } from './platform/http/streams/watching.ts'
 import type { Nodes } from './platform/nodes/nodes.ts'
 import { topicRoutes } from './preferences/manage-routes.ts'
 import { preferenceRoutes } from './preferences/routes.ts'
@@ -148,7 +149,8 @@ export function mountSurfaces(
 
   const names = tenants.createNames(pool, authorsOf)
   manageRoutes(manage, { projects, identity: capabilities.identity, pool, nodes, names, skills: agents.skills })
-  changeRoutes(manage, changes, admission.byTokenForManagement)
+  const watching = (most: Most) => createWatching(admission.byTokenForManagement, most)
+  changeRoutes(manage, changes, watching({ caller: 20, project: 200, node: 1_000 }))
   memberRoutes(manage, capabilities.members, () => capabilities.address.base)
   sessionRoutes(manage, capabilities.members, capabilities.doors)
   passkeyRoutes(manage, { ...capabilities, baseUrlOf: agents.baseUrlOf })
@@ -159,12 +161,19 @@ export function mountSurfaces(
   eventManagementRoutes(manage, { users, pool })
   gatewayRoutes(manage, gateways.credentials, names)
   messageManagementRoutes(manage, pool)
-  simulatorRoutes(manage, { simulators, devices, events, pool })
+  simulatorRoutes(manage, {
+    ...{ simulators, devices, events, pool },
+    watching: watching({ caller: 20, project: 50, node: 200 })
+  })
   topicRoutes(manage, capabilities.preferences)
   segmentRoutes(manage, capabilities.segments)
   campaignManagementRoutes(manage, { campaigns, pool, namesOf: names })
   catalogRoutes(manage, capabilities.segments.catalog)
-  triggerManagementRoutes(manage, triggers)
+  // Each of these streams reads the database twice a second.
+  triggerManagementRoutes(manage, {
+    ...{ triggers, namesOf: names },
+    watching: watching({ caller: 20, project: 100, node: 500 })
+  })
   journeyRoutes(manage, { users, campaigns, pool })
   taskRecordRoutes(manage, pool, names)
   webhookRoutes(manage, webhooks)

@@ -34,7 +34,7 @@ export type {
   SegmentAnswer as ShownSegment,
   SizeAnswer as SegmentSize
 } from './segments/saved/schemas.ts'
-export type { Explanation, Gate, Trigger, TriggerSize } from './triggers/schemas.ts'
+export type { AuthoredTrigger, Explanation, Gate, Trigger, TriggerSize } from './triggers/schemas.ts'
 
 /** One page of a list. `next_cursor` is null on the last one. */
 export interface Page<Item> {

@@ -6,6 +6,7 @@ import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { decodeCursor, defaultLimit, encodeCursor, page, pageOf, pageQuery } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
+import type { Watching } from '../platform/http/streams/watching.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import type { Following, PhonesChanged, Simulators } from '../simulator/simulator.ts'
 import { identity } from '../users/users.ts'
@@ -22,16 +23,16 @@ const refusals = ['project_is_live'] as const
 /** The simulated gateways of a project: inbox, faults and simulated devices. */
 export function simulatorRoutes(
   manage: Manage,
-  around: { simulators: Simulators; devices: Devices; events: Events; pool: Pool }
+  around: { simulators: Simulators; devices: Devices; events: Events; pool: Pool; watching: Watching }
 ): void {
-  const { simulators, devices, pool } = around
-  inboxRoutes(manage, simulators)
+  const { simulators, devices, pool, watching } = around
+  inboxRoutes(manage, simulators, watching)
   faultRoutes(manage, simulators)
   deviceRoute(manage, simulators, devices, pool)
   phoneRoutes(manage, around)
 }
 
-function inboxRoutes(manage: Manage, simulators: Simulators): void {
+function inboxRoutes(manage: Manage, simulators: Simulators, watching: Watching): void {
   const { inbox } = simulators
   manage.get(
     `${path}/inbox`,
@@ -49,7 +50,7 @@ function inboxRoutes(manage: Manage, simulators: Simulators): void {
         )
       }),
       answer: pageOf(InboxAnswer),
-      refusals,
+      refusals: [...refusals, 'rate_limited'],
       unlimited: true
     },
     async ({ caller, query: { limit = defaultLimit, cursor, phones, ...query }, request, reply }) => {
@@ -68,15 +69,8 @@ function inboxRoutes(manage: Manage, simulators: Simulators): void {
       }
       const seen = request.headers['last-event-id']
       const after = typeof seen === 'string' && isNumber(seen) ? seen : null
-      const disconnected = new AbortController()
-      reply.raw.on('close', () => disconnected.abort())
-      const followed = inbox.follow(
-        projectId,
-        after,
-        device_id,
-        AbortSignal.any([disconnected.signal, simulators.ending]),
-        phones
-      )
+      const closing = AbortSignal.any([watching({ caller, request, reply }), simulators.ending])
+      const followed = inbox.follow(projectId, after, device_id, closing, phones)
       // Awaited before the headers, so that a failure at the start still becomes an error response.
       await followed.next()
       reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).type('text/event-stream; charset=utf-8')

@@ -60,7 +60,7 @@ export function createAccept({
    */
   return async (
     projectId: ProjectId,
-    request: CheckedTrigger,
+    request: CheckedTrigger & { actor?: string },
     key?: IdempotencyKey,
     permit?: Permit | 'repeat'
   ): Promise<{ answer: Accepted; replayed: boolean }> => {
@@ -91,7 +91,7 @@ export async function claimedAnswer<Answer>(
 }
 
 /** The id of a trigger that waits begins with the time of its sending, from which its messages are kept. */
-function newTrigger({ sendAt, ...request }: CheckedTrigger): NewTrigger {
+function newTrigger({ sendAt, ...request }: CheckedTrigger & { actor?: string }): NewTrigger {
   if (!sendAt || sendAt.getTime() <= Date.now()) return { id: newId(), ...request }
   return { id: idAt(sendAt.getTime()), ...request, dueAt: sendAt }
 }

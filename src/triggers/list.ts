@@ -21,14 +21,24 @@ export const TriggerQuery = Type.Object({
 })
 
 /** One page of triggers, the newest first. Ids contain the time of acceptance, so times become bounds on ids. */
-export async function listPage(triggers: Triggers, projectId: ProjectId, query: Static<typeof TriggerQuery>) {
+export async function listRows(triggers: Triggers, projectId: ProjectId, query: Static<typeof TriggerQuery>) {
   const { limit = defaultLimit, cursor, campaign_id: campaignId, state } = query
   const from = firstAt('accepted_after', query.accepted_after)
   const until = firstAt('accepted_before', query.accepted_before)
   const after = idAfter(cursor)
   const before = after !== null && until !== null && until < after ? until : (after ?? until)
   const rows = await triggers.list(projectId, { campaignId, state, from }, before, limit + 1)
-  return page(rows, limit, (row) => encodeCursor(row.id), triggerResponse)
+  return page(
+    rows,
+    limit,
+    (row) => encodeCursor(row.id),
+    (row) => row
+  )
+}
+
+export async function listPage(triggers: Triggers, projectId: ProjectId, query: Static<typeof TriggerQuery>) {
+  const { items, ...rest } = await listRows(triggers, projectId, query)
+  return { items: items.map(triggerResponse), ...rest }
 }
 
 function firstAt(path: string, text: string | undefined): string | null {

@@ -64,12 +64,8 @@ export function triggerRoutes(
         const isKnown = caller.key?.policy && key && (await triggers.isAccepted(caller.project.id, key))
         if (isKnown) return triggers.accept(caller.project.id, trigger, key, 'repeat')
         const permitted = await permitTrigger(caller, trigger, confirmationId)
-        return triggers.accept(
-          caller.project.id,
-          permitted?.trigger ?? trigger,
-          permitted?.key ?? key,
-          permitted?.permit
-        )
+        const made = { ...(permitted?.trigger ?? trigger), actor: caller.actor }
+        return triggers.accept(caller.project.id, made, permitted?.key ?? key, permitted?.permit)
       }
       const { answer } = await answerOnce(reply, once)
       const unknown = unknownTriggerFields(body).filter((name) => !(confirmationId && name === 'confirmation_id'))

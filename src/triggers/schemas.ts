@@ -58,6 +58,14 @@ export const TriggerAnswer = Type.Object({
 })
 export type Trigger = Static<typeof TriggerAnswer>
 
+/** A trigger as the console and the CLI see it. */
+export const AuthoredTrigger = Type.Object({
+  ...TriggerAnswer.properties,
+  actor: Nullable('Who made it: `key …`, `token …` or `member …`; null: the service itself, or not recorded.'),
+  actor_name: Nullable('The name of that key, token or person; null: not known.')
+})
+export type AuthoredTrigger = Static<typeof AuthoredTrigger>
+
 export const TriggerSizeAnswer = Type.Object({
   devices: Type.Integer({ description: 'Devices and targets that it concerns: what counts.targeted comes to.' }),
   complete: Type.Boolean({ description: 'false: the time was too short, and there are more.' })

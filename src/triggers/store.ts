@@ -20,6 +20,8 @@ export interface NewTrigger {
   mostRecipients?: number
   /** What made it. Absent: a call of the API. */
   source?: TriggerSource
+  /** Who called. Absent: the service itself made it. */
+  actor?: string
   /** The step of its campaign. */
   step?: string
   /** Not before this. Absent or past: at once. */
@@ -34,6 +36,7 @@ export interface TriggerRow {
   state: TriggerState
   reason: string | null
   source: TriggerSource | null
+  actor: string | null
   step: string | null
   accepted_at: Date
   due_at: Date | null
@@ -51,22 +54,22 @@ export interface TriggerRow {
   conversion_value: string
 }
 
-const shown = `id, campaign_id, campaign_version, state, reason, source, step, accepted_at, due_at, expanded_at, ended_at,
+const shown = `id, campaign_id, campaign_version, state, reason, source, actor, step, accepted_at, due_at, expanded_at, ended_at,
           targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, converted, conversion_value`
 
 // One statement checks the campaign and pins its version: nothing is cached, so no stale campaign can be triggered.
 const insertFor = (condition: string) => `${heldProject}
    insert into triggers (project_id, id, campaign_id, campaign_version, state, audience, properties, accepted_at, cursor,
      chunks, open_chunks, targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, wake_at,
-     begin_job, most_recipients, source, step, due_at, target_properties)
+     begin_job, most_recipients, source, actor, step, due_at, target_properties)
    select p.project_id, t.id, c.id, coalesce(t.campaign_version, c.version),
           case when t.due_at is null then 'accepted' else 'scheduled' end, t.audience, t.properties, $3, '',
           0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', coalesce(t.due_at, $3) + ${wakeAfterMs} * interval '1 ms', t.begin_job,
-          t.most_recipients, t.source, t.step, t.due_at, coalesce(t.target_properties, false)
+          t.most_recipients, t.source, t.actor, t.step, t.due_at, coalesce(t.target_properties, false)
      from project p
     cross join json_to_recordset($2::json) as t(id uuid, campaign_id text, audience jsonb, properties jsonb,
-      begin_job uuid, campaign_version integer, most_recipients integer, source jsonb, step text, due_at timestamptz,
-      target_properties boolean)
+      begin_job uuid, campaign_version integer, most_recipients integer, source jsonb, actor text, step text,
+      due_at timestamptz, target_properties boolean)
      join campaigns c on c.project_id = $1 and c.id = t.campaign_id and c.status = 'active' and ${condition}
    on conflict (project_id, id) do nothing
    returning id`
@@ -136,6 +139,7 @@ export async function insertTriggers(
     begin_job: jobOf.get(trigger.id) ?? null,
     most_recipients: trigger.mostRecipients,
     source: trigger.source,
+    actor: trigger.actor,
     step: trigger.step,
     due_at: trigger.dueAt,
     target_properties: hasOwnProperties(trigger.audience) || undefined

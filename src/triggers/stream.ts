@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
-import { Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { steadyMs } from '../platform/time.ts'
 import type { OnEnded } from './counting/counter-store.ts'
@@ -11,8 +10,6 @@ import { findTrigger, notifyStreams, terminal } from './store.ts'
 const channel = 'tidings_triggers'
 /** Counters are at most a second old. An end is notified and read at once. */
 const pollMs = 500
-/** Each stream reads the database twice a second. */
-const maxStreams = 500
 /** Proxies close silent connections. */
 const beatMs = 15_000
 
@@ -70,7 +67,6 @@ export function createStreams(pool: Pool, listener: Listener) {
 
   return {
     open(projectId: ProjectId, triggerId: string, closing: AbortSignal): Readable {
-      if (watching.size >= maxStreams) throw new Unavailable('Too many streams are open on this node.')
       return Readable.from(events(projectId, triggerId, closing), { objectMode: false, highWaterMark: 16 * 1024 })
     },
     /** Ends all streams, so that a stop does not wait for them. Clients reconnect to another node. */

@@ -82,7 +82,7 @@ describe('the stream of changes of a project', () => {
     await second.close()
     await eventually(async () => assert.ok(there.ended))
     assert.ok(!here.ended)
-    assert.deepEqual([...elsewhere.kinds], ['nodes'])
+    await eventually(async () => assert.deepEqual([...elsewhere.kinds], ['nodes']))
   })
 
   it('beats while nothing changes, and then tells no kinds', async (t) => {
@@ -110,6 +110,18 @@ describe('the stream of changes of a project', () => {
     await eventually(async () => assert.ok(stream.ended))
   })
 
+  it('is bounded for each token, whatever cookies it sends', async (t) => {
+    const project = await service.project()
+    const wish = { name: 'look', role: 'viewer', project_id: project.id }
+    const { token } = (await service.manage('POST', '/tokens', { json: wish })).json
+    const statuses: number[] = []
+    for (let index = 0; index < 21; index++) {
+      const headers = { authorization: `Bearer ${token}`, cookie: `tidings_session=made-up-${index}` }
+      statuses.push((await follow(t, project.id, headers)).status)
+    }
+    assert.deepEqual([statuses[19], statuses[20]], [200, 429])
+  })
+
   it('is bounded for each session', async (t) => {
     const project = await service.project()
     const signedIn = await service.ask('POST', '/console/session', { json: { token: service.adminToken } })
@@ -118,5 +130,35 @@ describe('the stream of changes of a project', () => {
     for (let index = 0; index < 21; index++) statuses.push((await follow(t, project.id, { cookie })).status)
     assert.deepEqual([statuses[19], statuses[20]], [200, 429])
     assert.equal((await follow(t, project.id)).status, 200)
+  })
+})
+
+describe('the streams of a trigger and of an inbox', () => {
+  it('end with the session, and are bounded for each caller', async (t) => {
+    const project = await service.project({ mode: 'simulator' })
+    await givenCampaign(service, project)
+    const body = { audience: { broadcast: true }, send_at: new Date(Date.now() + 3_600_000).toISOString() }
+    const { trigger_id } = (await project.call('POST', '/api/v1/campaigns/news:trigger', { json: body })).json
+    const wish = { name: 'look', role: 'viewer', project_id: project.id }
+    const { token } = (await service.manage('POST', '/tokens', { json: wish })).json
+    for (const path of [`triggers/${trigger_id}/stream`, 'simulator/inbox']) {
+      const open = async (given: Record<string, string>) => {
+        const closing = new AbortController()
+        t.after(() => closing.abort())
+        const headers = { accept: 'text/event-stream', ...given }
+        const address = `${service.url}/manage/v1/projects/${project.id}/${path}`
+        return fetch(address, { headers, signal: closing.signal })
+      }
+      const signedIn = await service.ask('POST', '/console/session', { json: { token } })
+      const cookie = String(signedIn.headers['set-cookie']).split(';')[0]!
+      const seen: Response[] = []
+      for (let index = 0; index < 21; index++) seen.push(await open({ cookie }))
+      assert.deepEqual([seen[0]!.status, seen[19]!.status, seen[20]!.status], [200, 200, 429], path)
+      // Another session has places of its own.
+      assert.equal((await open({ authorization: `Bearer ${service.adminToken}` })).status, 200)
+      await service.ask('DELETE', '/console/session', { headers: { cookie } })
+      // It waits until the service ends the stream, or its connection.
+      await seen[0]!.text().catch(() => {})
+    }
   })
 })

@@ -226,6 +226,35 @@ describe('GET /api/v1/triggers by time', () => {
   })
 })
 
+describe('the author of a trigger', () => {
+  it('is named in the management API: a key, a token, a person, and the service itself', async () => {
+    const project = await service.project()
+    const other = await service.project()
+    await givenUser(project, 'ana', 'author-1')
+    await givenCampaign(service, project)
+    const ofKey = await triggered(project, users('ana'))
+    const path = `/projects/${project.id}/api/v1/campaigns/news:trigger`
+    const ofToken = (await service.manage('POST', path, { json: users('ana') })).json.trigger_id
+    const read = async (id: string) =>
+      (await service.manage('GET', `/projects/${project.id}/triggers/${id}`)).json as Json
+    const [key, token] = [await read(ofKey), await read(ofToken)]
+    assert.match(key.actor, /^key [0-9a-f-]{36}$/)
+    assert.match(token.actor, /^token [0-9a-f-]{36}$/)
+    assert.deepEqual([key.actor_name, token.actor_name], ['test', 'bootstrap'])
+    // The one of the key stays as it was in the public API.
+    assert.ok(!('actor' in (await readTrigger(project, ofKey))))
+    const { items } = (await service.manage('GET', `/projects/${project.id}/triggers`)).json
+    assert.deepEqual(
+      items.map(({ actor }: Json) => actor),
+      [token.actor, key.actor]
+    )
+    await service.sql('update triggers set actor = null where project_id = $1', [project.id])
+    assert.deepEqual([(await read(ofKey)).actor, (await read(ofKey)).actor_name], [null, null])
+    for (const id of [ofKey, newId(), 'x', '%00'])
+      assert.ok([400, 404].includes((await service.manage('GET', `/projects/${other.id}/triggers/${id}`)).status), id)
+  })
+})
+
 describe('a trigger whose job is lost', () => {
   it('is found by the sweeper and goes on where it was', async () => {
     const project = await service.project()

@@ -1,22 +1,15 @@
 import { Readable } from 'node:stream'
 import type { Pool } from '../../platform/db/db.ts'
-import { Refusal, Unavailable } from '../../platform/errors.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Nodes } from '../../platform/nodes/nodes.ts'
-import { steadyMs } from '../../platform/time.ts'
 import type { Kind } from './schemas.ts'
 import { watchProject } from './watching.ts'
 
 /** A page that hears nothing for longer knows that it has lost the service. */
 const beatMs = 2_000
-/** How soon a stream ends after its session. */
-const checkMs = 5_000
-/** The most streams of one session or token, of one project and of this node. */
-const most = { caller: 20, project: 200, node: 1_000 }
 
 interface Follower {
-  caller: string
   pending: Set<Kind>
   wake(): void
 }
@@ -26,21 +19,11 @@ interface Watched {
   watch: ReturnType<typeof watchProject>
 }
 
-export interface Following {
-  projectId: ProjectId
-  /** Whose stream it is, for the limit. */
-  caller: string
-  closing: AbortSignal
-  /** Whether the caller may still see the project. */
-  isAdmitted(): Promise<boolean>
-}
-
 export type Changes = ReturnType<typeof createChanges>
 
 /** Streams which kinds of things change in a project. A project is read only while a stream follows it. */
 export function createChanges({ pool, nodes, log }: { pool: Pool; nodes: Pick<Nodes, 'list'>; log: Log }) {
   const watched = new Map<ProjectId, Watched>()
-  let streams = 0
   let closed = false
   const nodesText = () =>
     nodes
@@ -51,12 +34,6 @@ export function createChanges({ pool, nodes, log }: { pool: Pool; nodes: Pick<No
 
   function enter(projectId: ProjectId, follower: Follower): Watched {
     const known = watched.get(projectId)
-    const own = [...(known?.followers ?? [])].filter(({ caller }) => caller === follower.caller)
-    // The caller can close some of its own; the other limits concern the node.
-    if (own.length >= most.caller)
-      throw new Refusal('rate_limited', 'You follow the changes of this project too often.')
-    if ((known?.followers.size ?? 0) >= most.project || streams >= most.node)
-      throw new Unavailable('Too many streams of changes are open.')
     const followers = known?.followers ?? new Set()
     const report = (kinds: ReadonlySet<Kind>) => {
       for (const { pending, wake } of followers) {
@@ -67,21 +44,18 @@ export function createChanges({ pool, nodes, log }: { pool: Pool; nodes: Pick<No
     const entry = known ?? { followers, watch: watchProject({ pool, log }, projectId, nodesText, report) }
     watched.set(projectId, entry)
     followers.add(follower)
-    streams++
     return entry
   }
 
   function leave(projectId: ProjectId, follower: Follower): void {
     const entry = watched.get(projectId)
     if (!entry?.followers.delete(follower)) return
-    streams--
     if (entry.followers.size > 0) return
     entry.watch.stop()
     watched.delete(projectId)
   }
 
-  async function* events({ projectId, closing, isAdmitted }: Following, follower: Follower, ready: Promise<void>) {
-    let checkedMs = steadyMs()
+  async function* events(projectId: ProjectId, closing: AbortSignal, follower: Follower, ready: Promise<void>) {
     closing.addEventListener('abort', () => follower.wake(), { once: true })
     try {
       await ready
@@ -95,8 +69,7 @@ export function createChanges({ pool, nodes, log }: { pool: Pool; nodes: Pick<No
           }
           if (follower.pending.size > 0 || closing.aborted || closed) follower.wake()
         })
-        if (steadyMs() - checkedMs > checkMs && !(await isAdmitted())) return
-        if (steadyMs() - checkedMs > checkMs) checkedMs = steadyMs()
+        if (closing.aborted) return
         const kinds = [...follower.pending]
         follower.pending.clear()
         yield kinds.length > 0 ? `event: changed\ndata: ${JSON.stringify({ kinds })}\n\n` : 'event: beat\ndata: {}\n\n'
@@ -107,12 +80,12 @@ export function createChanges({ pool, nodes, log }: { pool: Pool; nodes: Pick<No
   }
 
   return {
-    open(following: Following): Readable {
-      const follower: Follower = { caller: following.caller, pending: new Set(), wake: () => {} }
-      const { watch } = enter(following.projectId, follower)
+    open(projectId: ProjectId, closing: AbortSignal): Readable {
+      const follower: Follower = { pending: new Set(), wake: () => {} }
+      const { watch } = enter(projectId, follower)
       // The stream may be closed before it is read.
-      following.closing.addEventListener('abort', () => leave(following.projectId, follower), { once: true })
-      const text = events(following, follower, watch.ready)
+      closing.addEventListener('abort', () => leave(projectId, follower), { once: true })
+      const text = events(projectId, closing, follower, watch.ready)
       return Readable.from(text, { objectMode: false, highWaterMark: 16 * 1024 })
     },
     /** How many projects are read now. */

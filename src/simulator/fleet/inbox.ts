@@ -1,7 +1,6 @@
 import type { Db, Pool } from '../../platform/db/db.ts'
 import type { Listener } from '../../platform/db/listen.ts'
 import { notify } from '../../platform/db/store.ts'
-import { Unavailable } from '../../platform/errors.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { type Bell, createBell } from '../../platform/jobs/bell.ts'
 import type { Log } from '../../platform/log.ts'
@@ -33,7 +32,6 @@ const batchMs = 200
 const pollMs = 1_000
 const heartbeatMs = 15_000
 const batchSize = 200
-const mostFollowers = 200
 
 /** The pushes at the simulators of a project, in all processes. */
 export function createInbox({
@@ -156,7 +154,6 @@ export function createInbox({
       signal: AbortSignal,
       withPhones = false
     ): AsyncGenerator<Following | PhonesChanged | null> {
-      if (followers.size >= mostFollowers) throw new Unavailable('Too many callers follow an inbox on this node.')
       const follower = { projectId, bell: createBell() }
       const wake = () => follower.bell.ring()
       followers.add(follower)

@@ -32,10 +32,11 @@ export const triggerCampaign: MakeSkill = (does) => ({
   triggers: true,
   ignores: ({ broadcast }) => (broadcast === true ? 'targets' : undefined),
   reach: (fields) => ({ trigger: triggerCommandOf(fields) }),
-  async run({ projectId, fields, runId, permit }) {
+  async run({ projectId, fields, runId, permit, caller }) {
     const command = triggerCommandOf(fields)
     const key = confirmedKey(fields) ?? keyOfRun(runId, command)
-    const { answer } = await does.triggers.accept(projectId, checkTriggerCampaign(command), key, permit)
+    const trigger = { ...checkTriggerCampaign(command), actor: caller.actor }
+    const { answer } = await does.triggers.accept(projectId, trigger, key, permit)
     return { kind: 'completed', artifacts: [result('trigger-result', { triggerId: answer.trigger_id })] }
   },
   effectKey: (call) => confirmedKey(call.fields) ?? effectKeyOf(call),

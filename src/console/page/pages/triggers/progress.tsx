@@ -13,7 +13,7 @@ const colors: Record<string, string> = {
 }
 
 export const StateBadge = ({ state }: { state: string }) => (
-  <Badge color={colors[state] ?? 'cyan'} variant="light">
+  <Badge color={colors[state] ?? 'cyan'} variant="light" style={{ flexShrink: 0 }}>
     {state}
   </Badge>
 )

@@ -1,10 +1,11 @@
 import { Anchor, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import type { Trigger as TriggerState } from '../../../../wire.ts'
+import type { AuthoredTrigger, Trigger as TriggerState } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useLive } from '../../api/live.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
+import { authorOf } from '../../parts/author.ts'
 import { ConfirmButton } from '../../parts/forms/confirm-button.tsx'
 import { campaignLink } from '../../parts/links.ts'
 import { PageLayout } from '../../parts/page.tsx'
@@ -25,19 +26,21 @@ export function Trigger() {
   const canStop = useHasRole('editor')
   const queries = useQueryClient()
   const key = ['trigger', projectId, triggerId]
-  const path = `/api/v1/triggers/${triggerId}`
   const trigger = useQuery({
     queryKey: key,
-    queryFn: () => project<TriggerState>(projectId, 'GET', path),
+    queryFn: () => project<AuthoredTrigger>(projectId, 'GET', `/triggers/${triggerId}`),
     // Apps report deliveries and taps after the trigger has ended.
     meta: { kinds: ['triggers', 'messages'] }
   })
   const running = trigger.data !== undefined && !ended(trigger.data.state)
+  // Other responses than that of the query do not name the author, which stays the same.
+  const see = (seen: TriggerState) =>
+    queries.setQueryData<AuthoredTrigger>(key, (known) => known && { ...known, ...seen })
   useLive(running ? `/projects/${encodeURIComponent(projectId)}/triggers/${triggerId}/stream` : null, (seen) =>
-    queries.setQueryData(key, seen)
+    see(seen as TriggerState)
   )
   const cancel = async () => {
-    queries.setQueryData(key, await project<TriggerState>(projectId, 'POST', `${path}:cancel`))
+    see(await project<TriggerState>(projectId, 'POST', `/api/v1/triggers/${triggerId}:cancel`))
   }
   return (
     <PageLayout
@@ -72,7 +75,14 @@ export function Trigger() {
                 {found.campaign_id}, version {found.campaign_version}
               </Anchor>
               <Text size="sm" c="dimmed">
-                {sourceText(found)} · accepted <When at={found.accepted_at} />
+                {sourceText(found)}
+                {found.source.kind === 'api' && found.actor !== null && (
+                  <>
+                    {' by '}
+                    <bdi title={found.actor}>{authorOf(found)}</bdi>
+                  </>
+                )}{' '}
+                · accepted <When at={found.accepted_at} />
                 {found.send_at && (
                   <>
                     {' · send at '}
@@ -82,9 +92,7 @@ export function Trigger() {
                 · ended <When at={found.ended_at} />
               </Text>
             </Group>
-            {canStop && found.state === 'scheduled' && (
-              <MoveTrigger key={found.send_at} trigger={found} moved={(moved) => queries.setQueryData(key, moved)} />
-            )}
+            {canStop && found.state === 'scheduled' && <MoveTrigger key={found.send_at} trigger={found} moved={see} />}
             {found.reason && <Text>{reasonTitle(found.reason)}</Text>}
             <Progress trigger={found} />
             <Counts counts={found.counts} />

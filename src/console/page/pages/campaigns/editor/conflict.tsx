@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { Campaign, CampaignVersion, Page } from '../../../../../wire.ts'
 import { project } from '../../../api/client.ts'
 import { useProjectId } from '../../../api/session.ts'
+import { authorOf } from '../../../parts/author.ts'
 import { Loading } from '../../../parts/states.tsx'
 import { When } from '../../../parts/texts.tsx'
 import { type CampaignDraft, draftOf, withoutBlanks } from '../draft.ts'
@@ -42,7 +43,7 @@ export function Conflict({ theirs, mine, version, resolve }: Props) {
         <Text size="sm">
           {saved && (
             <>
-              Saved by {saved.actor_name}, <When at={saved.created_at} />.{' '}
+              Saved by {authorOf(saved)}, <When at={saved.created_at} />.{' '}
             </>
           )}
           Your changes are kept. Choose a side for each field, then save.

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { Campaign, CampaignVersion } from '../../../../../wire.ts'
 import { usePagedList } from '../../../api/paged-list.ts'
 import { useHasRole } from '../../../api/session.ts'
+import { authorOf } from '../../../parts/author.ts'
 import { ErrorAlert, Loading } from '../../../parts/states.tsx'
 import { Lines, When } from '../../../parts/texts.tsx'
 import { type CampaignDraft, draftOf } from '../draft.ts'
@@ -39,7 +40,7 @@ export function CampaignVersions({ campaign }: { campaign: Campaign }) {
               <Group>
                 <Text fw={600}>Version {each.version}</Text>
                 <Text size="sm" c="dimmed">
-                  <When at={each.created_at} /> by {each.actor_name}
+                  <When at={each.created_at} /> by {authorOf(each)}
                 </Text>
               </Group>
             </Accordion.Control>

@@ -20,6 +20,8 @@ const phrases: Record<string, string> = {
   'member.invite': 'invited',
   'member.join': 'accepted the invitation for',
   'member.role': 'changed the role of',
+  'member.sign_in': 'signed in as',
+  'member.locked_out': 'stopped guesses of the password of',
   'member.remove': 'removed the member',
   'member.reset': 'made a link that resets the password of',
   'identity_secret.rotate': 'made a new identity secret for the project',

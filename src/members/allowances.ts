@@ -40,7 +40,10 @@ export function createAllowances(
     },
     giveBack(name) {
       const nowMs = clock()
-      put(name, Math.max(0, countOf(name, nowMs) - 1), nowMs)
+      const count = countOf(name, nowMs) - 1
+      // A name without failures takes no place from those that have some.
+      if (count > 0) put(name, count, nowMs)
+      else used.delete(name)
     }
   }
 }

@@ -39,11 +39,20 @@ export function createBrowsers({ pool, credentials, key, secure }: BrowserNeeds)
     return `${device}.${signature(`${device} ${emailKey}`)}`
   }
 
+  const isSecure = (request: FastifyRequest) => secure || request.protocol === 'https'
+
   /** SameSite=Strict: a link on another site opens the console signed out, until the page is reloaded. */
   function setCookie(request: FastifyRequest, reply: FastifyReply, name: string, value: string, seconds: number): void {
     const cookie = `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}`
     // A second cookie is added to the first.
-    reply.header('set-cookie', secure || request.protocol === 'https' ? `${cookie}; Secure` : cookie)
+    reply.header('set-cookie', isSecure(request) ? `${cookie}; Secure` : cookie)
+  }
+
+  /** Over https the cookie has a prefix; one without it, from before or from http, is removed. */
+  function setSession(request: FastifyRequest, reply: FastifyReply, text: string, seconds: number): void {
+    const [own, plain] = [sessionCookie(isSecure(request)), sessionCookie(false)]
+    setCookie(request, reply, own, text, seconds)
+    if (own !== plain && cookieOf(request, plain) !== undefined) setCookie(request, reply, plain, '', 0)
   }
 
   /** Ends the session of the cookie. Any client can send a cookie, so only a valid session costs a write. */
@@ -62,7 +71,7 @@ export function createBrowsers({ pool, credentials, key, secure }: BrowserNeeds)
       await end(request)
       const browser = { how, userAgent: String(request.headers['user-agent'] ?? ''), address: request.ip }
       const text = await openSession(pool, holder, browser)
-      setCookie(request, reply, sessionCookie, text, sessionSeconds)
+      setSession(request, reply, text, sessionSeconds)
       const session = await credentials.session(text)
       const email = session?.principal.email
       if (email) setCookie(request, reply, deviceCookie, deviceFor(readEmail(email)!.key), deviceSeconds)
@@ -70,7 +79,7 @@ export function createBrowsers({ pool, credentials, key, secure }: BrowserNeeds)
     },
     async signOut(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       await end(request)
-      setCookie(request, reply, sessionCookie, '', 0)
+      setSession(request, reply, '', 0)
     },
     /** The name of this browser, if a member of this address has signed in with it; only this service can sign one. */
     deviceOf(request: FastifyRequest, emailKey: string): string | undefined {

@@ -19,11 +19,21 @@ const lastsSeconds: Record<LinkKind, number> = { invitation: 7 * daySeconds, res
 
 const insert = statement(
   'member_links.insert',
-  'insert into member_links (hash, member_id, kind, project_id, expires_at) values ($1, $2, $3, $4, $5)'
+  'insert into member_links (hash, member_id, kind, project_id, expires_at, made_by) values ($1, $2, $3, $4, $5, $6)'
 )
+const isAdminOf = (scope: string) => `(
+  exists (select 1 from memberships a where a.member_id = k.made_by and a.role = 'admin' and a.accepted_at is not null
+             and (a.project_id is null or a.project_id = ${scope}))
+  or exists (select 1 from tokens t where t.id = k.made_by and t.role = 'admin'
+                and (t.project_id is null or t.project_id = ${scope})))`
+/** For statements with a link `k`: whether its maker may still make it. A reset link needs an admin of all that the member has. */
+export const isStillMade = `(k.made_by is null or case k.kind
+  when 'invitation' then ${isAdminOf('k.project_id')}
+  else not exists (select 1 from memberships o where o.member_id = k.member_id and not ${isAdminOf('o.project_id')}) end)`
 const find = statement(
   'member_links.find',
-  'select member_id, kind, project_id, expires_at from member_links where hash = $1 and expires_at > $2'
+  `select member_id, kind, project_id, expires_at from member_links k
+    where hash = $1 and expires_at > $2 and ${isStillMade}`
 )
 const known = statement(
   'member_links.known',
@@ -31,7 +41,7 @@ const known = statement(
 )
 const redeem = statement(
   'member_links.redeem',
-  `delete from member_links where hash = $1 and expires_at > $2
+  `delete from member_links k where hash = $1 and expires_at > $2 and ${isStillMade}
    returning member_id, kind, project_id, expires_at`
 )
 const removeOne = statement(
@@ -46,11 +56,11 @@ const removeOfProject = statement('member_links.remove_of_project', 'delete from
 const sweep = statement('member_links.sweep', 'delete from member_links where expires_at <= $1')
 
 /** Makes a link in place of an earlier one for the same. Only the hash of its text is stored. */
-export async function makeLink(db: Db, memberId: string, kind: LinkKind, scope: Scope) {
+export async function makeLink(db: Db, memberId: string, kind: LinkKind, scope: Scope, madeBy: string) {
   const text = newCredential(kind)
   const expiresAt = new Date(Date.now() + lastsSeconds[kind] * 1_000)
   await db.run(removeOne, [memberId, kind, scope])
-  await db.run(insert, [hashOf(text), memberId, kind, scope, expiresAt])
+  await db.run(insert, [hashOf(text), memberId, kind, scope, expiresAt, madeBy])
   return { text, expiresAt }
 }
 

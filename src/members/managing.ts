@@ -20,7 +20,7 @@ import * as memberships from './membership-store.ts'
 import { refuseOfProvider } from './oidc/store.ts'
 import * as store from './store.ts'
 
-export type Inviter = Pick<ManageCaller, 'actor' | 'reach'>
+export type Inviter = Pick<ManageCaller, 'actor' | 'principal' | 'reach'>
 
 export interface ManagingNeeds {
   pool: Pool
@@ -119,7 +119,7 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
           throw new Refusal('conflict', `${member.email} is a member of ${scopeName(scope)} already. Change the role.`)
         const wanted = { project_id: scope, role, source: 'invitation' as const, accepted_at: null }
         await memberships.putMembership(tx, member.id, wanted, at)
-        const link = await makeLink(tx, member.id, 'invitation', scope)
+        const link = await makeLink(tx, member.id, 'invitation', scope, caller.principal.id)
         const details = { email: member.email, role }
         await audit(tx, scope, { actor: caller.actor, action: 'member.invite', target: member.id, details })
         return { memberId: member.id, invitation: wireLink('invitation', link) }
@@ -173,7 +173,7 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
           )
         if (!member.joined_at)
           throw new Refusal('conflict', `${member.email} has not accepted the invitation. Invite the address again.`)
-        const link = await makeLink(tx, memberId, 'reset', null)
+        const link = await makeLink(tx, memberId, 'reset', null, caller.principal.id)
         for (const { project_id } of all) {
           const details = { email: member.email }
           await audit(tx, project_id, { actor: caller.actor, action: 'member.reset', target: memberId, details })

@@ -13,6 +13,7 @@ import { findRoles } from './membership-store.ts'
 import { removeIdentitiesOf } from './oidc/store.ts'
 import { createOwn } from './own.ts'
 import { removePasskeysOf } from './passkeys/store.ts'
+import { createRecords } from './records.ts'
 import { createSessions } from './sessions.ts'
 import { createPasswordCheck } from './sign-in.ts'
 import * as store from './store.ts'
@@ -52,11 +53,17 @@ export function createMembers(needs: MembersNeeds) {
   const { pool, credentials, log, passwords } = needs
   const browsers = createBrowsers(needs)
   const hashing = createHashing(needs.cost)
-  const checkPassword = createPasswordCheck({ pool, browsers, hashing, serving: needs.serving })
   const managing = createManaging({ pool, credentials, log, onRetired: forgetWays })
+  const records = createRecords(pool, managing.audit)
+  const onLocked = records.locked
+  const checkPassword = createPasswordCheck({ pool, browsers, hashing, serving: needs.serving, onLocked })
   /** Opens a session for a member who has proved who it is, and sets the cookies of the response. */
-  const signIn = (memberId: string, how: How, request: FastifyRequest, reply: FastifyReply) =>
-    browsers.signIn(request, reply, { memberId }, how)
+  async function signIn(memberId: string, how: How, request: FastifyRequest, reply: FastifyReply) {
+    const session = await browsers.signIn(request, reply, { memberId }, how)
+    // Accepted links have entries of their own.
+    if (session && how !== 'link') await records.signedIn(session.principal, how)
+    return session
+  }
   const { change, audit, eraseWindow, ...decisions } = managing
 
   return {

@@ -15,6 +15,8 @@ export interface SignInNeeds {
   hashing: Hashing
   /** The number of nodes that serve requests, which share the limits. */
   serving: () => number
+  /** Hears of a member whose account strangers may try no more, once an hour. */
+  onLocked: (memberId: string) => Promise<void>
 }
 
 export type PasswordCheck = ReturnType<typeof createPasswordCheck>
@@ -27,10 +29,17 @@ const wrong = () => new Refusal('invalid_sign_in', 'Email and password do not ma
  * has signed in before has a limit of its own, so that strangers who guess cannot keep the right person out
  * (docs/decisions/0050).
  */
-export function createPasswordCheck({ pool, browsers, hashing, serving }: SignInNeeds) {
+export function createPasswordCheck({ pool, browsers, hashing, serving, onLocked }: SignInNeeds) {
   const addresses = createAllowances(20, 6, serving)
   const accounts = createAllowances(20, 60, serving)
   const devices = createAllowances(10, 30, serving)
+  const reports = createAllowances(1, 3_600)
+
+  /** Nothing waits for it: the response takes as long for an account that does not exist. */
+  async function report(key: string): Promise<void> {
+    const member = await store.findByEmail(pool, key)
+    if (member?.joined_at) await onLocked(member.id)
+  }
 
   /**
    * Takes an attempt, before the work: attempts at the same time count too. Returns how to give it back, and whether it was
@@ -50,6 +59,7 @@ export function createPasswordCheck({ pool, browsers, hashing, serving }: SignIn
           accounts.giveBack(account)
         }
       }
+    if (waitOfAddress === 0 && reports.take(account) === 0) report(key).catch(() => {})
     reply.header('retry-after', wait)
     throw new Refusal('rate_limited', `Too many failed sign-ins. Try again in ${wait} seconds.`)
   }

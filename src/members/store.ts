@@ -2,6 +2,7 @@ import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Role } from '../projects/projects.ts'
+import { isStillMade } from './link-store.ts'
 
 export interface MemberRow {
   id: string
@@ -98,6 +99,7 @@ const listRows = statement(
      left join lateral (
        select max(k.expires_at) as expires_at from member_links k
         where k.member_id = s.member_id and k.kind = 'invitation' and k.project_id is not distinct from s.project_id
+          and ${isStillMade}
      ) l on true
     where ($1::text[] is null or s.project_id = any($1::text[]))
       and ($2::text is null or s.project_id = $2) and ($3::uuid is null or m.id = $3)

@@ -173,7 +173,8 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
 
 /** The header that a page of another site cannot send (docs/guides/console.md). */
 export const consoleHeader = 'x-tidings-console'
-export const sessionCookie = 'tidings_session'
+/** The cookie of a session. `__Host-` over https: no other host can plant one, and browsers send it back to this host only. */
+export const sessionCookie = (secure: boolean) => (secure ? '__Host-tidings_session' : 'tidings_session')
 
 /** Refuses a write of a signed-in browser that a page of another site may have caused. */
 export function checkConsoleHeader(request: FastifyRequest): void {
@@ -181,8 +182,9 @@ export function checkConsoleHeader(request: FastifyRequest): void {
     throw new Refusal('forbidden', `A signed-in browser must send the header ${consoleHeader} to change something.`)
 }
 
-/** The text of the session in the request's cookie, if there is one. */
-export const sessionOf = (request: FastifyRequest) => cookieOf(request, sessionCookie)
+/** The text of the session in the request's cookie, if there is one. The cookie without the prefix is that of http. */
+export const sessionOf = (request: FastifyRequest) =>
+  cookieOf(request, sessionCookie(true)) ?? cookieOf(request, sessionCookie(false))
 
 export function cookieOf(request: FastifyRequest, wanted: string): string | undefined {
   for (const pair of header(request, 'cookie').split(';')) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { ask } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -20,6 +21,26 @@ describe('a browser', () => {
     const cookie = cookieOf(reply)
     assert.equal((await service.ask('GET', '/manage/v1/projects', { headers: { cookie } })).status, 200)
     assert.equal((await service.ask('GET', '/console/session', { headers: { cookie } })).json.role, 'admin')
+  })
+
+  it('has a cookie of this host alone over https, and stays signed in with an older one', async () => {
+    const other = await service.another({ TRUST_PROXY: '1' })
+    const https = { 'x-forwarded-proto': 'https' }
+    const old = cookieOf(await signIn({ token: service.adminToken }))
+    const headers = { ...https, cookie: old }
+    assert.equal((await ask(other.url, 'GET', '/manage/v1/projects', { headers })).status, 200)
+    const reply = await ask(other.url, 'POST', '/console/session', { json: { token: service.adminToken }, headers })
+    const [own, removed] = reply.headers['set-cookie'] as string[]
+    assert.match(own!, /^__Host-tidings_session=svc_ss_\S+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=\d+; Secure$/)
+    assert.match(removed!, /^tidings_session=; .*Max-Age=0; Secure$/)
+    const cookie = own!.split(';')[0]!
+    // A cookie that another host planted does not replace it.
+    for (const all of [cookie, `tidings_session=planted; ${cookie}`])
+      assert.equal((await ask(other.url, 'GET', '/manage/v1/projects', { headers: { cookie: all } })).status, 200)
+    const out = await ask(other.url, 'DELETE', '/console/session', { headers: { ...https, cookie } })
+    assert.match(String(out.headers['set-cookie']), /^__Host-tidings_session=; .*Max-Age=0; Secure$/)
+    assert.equal((await ask(other.url, 'GET', '/manage/v1/projects', { headers: { cookie } })).status, 401)
+    await other.close()
   })
 
   it('cannot be made to write by a page of another site', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Json } from '../support/http.ts'
+import { ask, type Json } from '../support/http.ts'
 import { codeOf, cookiesOf, goodPassword, join, memberOf, quick, signIn } from '../support/members.ts'
 import { eventually, startService } from '../support/service.ts'
 
@@ -300,6 +300,53 @@ describe('an invitation', () => {
     assert.ok(stored.every(({ text }) => !text.includes(codeOf(second.invitation))))
     assert.equal((await service.manage('DELETE', `/members/${second.id}`)).status, 200)
     assert.equal((await accept({ code: codeOf(second.invitation), name: 'x', password: goodPassword })).status, 401)
+  })
+
+  it('ends when the admin who made it is demoted, removed or a revoked token, and so does a reset link', async () => {
+    // Another node counts failures of its own.
+    const node = await service.another()
+    const open = (name: 'link' | 'link:accept', json: Json) => ask(node.url, 'POST', `/console/${name}`, { json })
+    const member = await join(service, 'viewer', shop.id)
+    const scopes = [shop.id, undefined]
+    for (const scope of scopes)
+      for (const end of ['demote', 'remove'] as const) {
+        const admin = await join(service, 'admin', scope)
+        const email = `late-${end}-${scope ?? 'all'}@example.com`
+        const made = (await admin.manage('POST', '/members', { email, role: 'admin', project_id: scope ?? null })).json
+        const reset = (await admin.manage('POST', `/members/${member.id}:reset`)).json
+        assert.ok(made.invitation_expires_at)
+        const own = { role: 'editor', ...(scope && { project_id: scope }) }
+        const ended =
+          end === 'remove'
+            ? await service.manage('DELETE', `/members/${admin.id}`)
+            : await service.manage('PATCH', `/members/${admin.id}`, { json: own })
+        assert.equal(ended.status, 200)
+        const code = codeOf(made.invitation)
+        assert.equal((await open('link:accept', { code, name: 'x', password: goodPassword })).status, 401, email)
+        assert.equal(
+          (await open('link:accept', { code: codeOf(reset), password: 'another good one' })).status,
+          401,
+          email
+        )
+        const [listed] = await listOf(ada, `/members?member_id=${made.id}`)
+        assert.equal((listed as Json).invitation_expires_at, null)
+        // Another admin renews it.
+        const renewed = (await invite({ email, role: 'viewer', project_id: scope ?? null })).json
+        const joined = await open('link:accept', {
+          code: codeOf(renewed.invitation),
+          name: 'x',
+          password: goodPassword
+        })
+        assert.equal(joined.status, 200)
+      }
+    const { token, id } = (await service.manage('POST', '/tokens', { json: { name: 'leaked', role: 'admin' } })).json
+    const json = { email: 'of-a-token@example.com', role: 'admin' }
+    const headers = { authorization: `Bearer ${token}` }
+    const { invitation } = (await service.ask('POST', '/manage/v1/members', { headers, json })).json
+    assert.equal((await open('link', { code: codeOf(invitation) })).status, 200)
+    assert.equal((await service.manage('DELETE', `/tokens/${id}`)).status, 200)
+    assert.equal((await open('link', { code: codeOf(invitation) })).status, 401)
+    await node.close()
   })
 
   it('expires', async () => {

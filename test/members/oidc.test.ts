@@ -32,9 +32,9 @@ async function visit(jar: Jar, address: string): Promise<Reply> {
 }
 
 /** Goes to the provider and back, up to the address that the provider leads to. */
-async function toCallback(jar: Jar, person: Person, page = ''): Promise<string> {
+async function toCallback(jar: Jar, person: Person, page = '', from = service.url): Promise<string> {
   provider.person = person
-  const begun = await visit(jar, `${service.url}/console/oidc${page}`)
+  const begun = await visit(jar, `${from}/console/oidc${page}`)
   assert.equal(begun.status, 302, begun.text)
   let at = begun.headers.location!
   const there: Jar = new Map()
@@ -234,7 +234,16 @@ describe('a provider', () => {
     await other.close()
   })
 
-  it('that does not know the client, or is not one, does not stop the start', async () => {
+  it('that does not accept the secret of the client signs nobody in, and says so', async () => {
+    const wrong = await service.another({ OIDC_CLIENT_SECRET: 'another-secret', PUBLIC_URL: service.url })
+    const jar: Jar = new Map()
+    const { search } = new URL(await toCallback(jar, alice, '', wrong.url))
+    assert.equal(opened(await visit(jar, `${wrong.url}${callback}${search}`)), '/console/#problem=misconfigured')
+    assert.ok(!jar.has('tidings_session'))
+    await wrong.close()
+  })
+
+  it('that is none does not stop the start', async () => {
     const wrong = await service.another({ OIDC_ISSUER: service.url })
     assert.equal(opened(await ask(wrong.url, 'GET', '/console/oidc')), '/console/#problem=unreachable')
     await wrong.close()

@@ -4,8 +4,9 @@ import { describe, it } from 'node:test'
 import { createAllowances } from '../../src/members/allowances.ts'
 import { createHashing } from '../../src/members/hashing.ts'
 import { createTurns } from '../../src/members/turns.ts'
+import type { Json } from '../support/http.ts'
 import { codeOf, cookiesOf, goodPassword, join, memberOf, quick, signIn } from '../support/members.ts'
-import { startService } from '../support/service.ts'
+import { eventually, startService } from '../support/service.ts'
 
 const service = await startService({ TRUST_PROXY: '1' }, quick)
 const shop = await service.project()
@@ -103,6 +104,25 @@ describe('a sign-in with a password', () => {
     const address = newAddress()
     for (const _ of times(40)) seen.push((await from(address, member.email, wrong, member.cookie)).status)
     assert.deepEqual([seen[0], seen.at(-1), seen.filter((status) => status === 401).length], [401, 429, 30])
+  })
+
+  it('is in the audit log of the projects of its member, and so are stopped guesses, however often', async () => {
+    const [own, foreign] = [await service.project(), await service.project()]
+    const member = await join(service, 'viewer', own.id, { name: 'Grace' })
+    for (const _ of times(3)) assert.equal((await from(newAddress(), member.email, goodPassword)).status, 200)
+    for (const _ of times(23)) await from(newAddress(), member.email, wrong)
+    const linesOf = async (id: string) =>
+      (await service.manage('GET', `/projects/${id}/audit?action=member.`)).json.items.map(
+        (line: Json) => `${line.actor_name} ${line.phrase} ${line.target_name}`
+      )
+    const expected = [
+      `Tidings stopped guesses of the password of ${member.email}`,
+      `Grace signed in as ${member.email}`,
+      `Grace accepted the invitation for ${member.email}`,
+      `bootstrap invited ${member.email}`
+    ]
+    await eventually(async () => assert.deepEqual(await linesOf(own.id), expected))
+    assert.deepEqual(await linesOf(foreign.id), [])
   })
 
   it('is not limited by its successes', async () => {

@@ -190,6 +190,8 @@ function whyOf({ name, code, error, cause }: Failed): OidcFailure {
   const network = /^(E[A-Z]+|UND_ERR_\w+)$/
   if (error === 'access_denied') return 'declined'
   if (error === 'invalid_client' || error === 'unauthorized_client') return 'misconfigured'
+  // The provider asks for other credentials of the client: the id or the secret is wrong.
+  if (code === 'OAUTH_WWW_AUTHENTICATE_CHALLENGE') return 'misconfigured'
   if (error === 'invalid_grant') return 'expired'
   if (name === 'TimeoutError' || cause?.name === 'TimeoutError' || code === 'OAUTH_TIMEOUT') return 'unreachable'
   if (name === 'TypeError' || network.test(code ?? '') || network.test(cause?.code ?? '')) return 'unreachable'

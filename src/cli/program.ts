@@ -76,6 +76,10 @@ const commands: Record<string, Entry> = {
     summary: 'Apply, compare, preview, test, pause and trigger campaigns',
     load: () => import('./campaigns/campaign.ts')
   },
+  stats: {
+    summary: 'Show what came of everything that a project sent',
+    load: () => import('./campaigns/project-stats.ts')
+  },
   segment: {
     summary: 'List, show, apply, delete and count saved segments',
     load: () => import('./campaigns/segment.ts')

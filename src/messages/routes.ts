@@ -3,7 +3,7 @@ import { sendRoutes } from '../channels/channels.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
-import { defaultLimit, pageOf, pageQuery } from '../platform/http/paging.ts'
+import { defaultLimit, pageOf, pageQuery, periodQuery, readPeriod } from '../platform/http/paging.ts'
 import { type Call, largestBody, type Routes } from '../platform/http/routes.ts'
 import { saying } from '../platform/http/schema.ts'
 import type { ProjectId } from '../platform/ids.ts'
@@ -100,6 +100,7 @@ const ListQuery = Type.Object({
     })
   )
 })
+const ManageQuery = Type.Object({ ...ListQuery.properties, ...periodQuery })
 const listing = {
   summary: 'List messages, one entry for each device, newest first',
   query: ListQuery,
@@ -120,8 +121,11 @@ const filterOf = (query: Query): MessageFilter => ({
 
 /** The routes of the console and the CLI. */
 export function messageManagementRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Pool): void {
-  manage.get('/projects/:project_id/messages', { ...listing, access: 'viewer' }, ({ caller, query }) =>
-    listMessages(pool, caller.project!.id, filterOf(query))
+  manage.get(
+    '/projects/:project_id/messages',
+    { ...listing, query: ManageQuery, access: 'viewer', refusals: ['invalid_parameter'] },
+    ({ caller, query: { from, to, ...query } }) =>
+      listMessages(pool, caller.project!.id, { ...filterOf(query), ...readPeriod({ from, to }) })
   )
 
   manage.get(

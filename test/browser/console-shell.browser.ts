@@ -5,7 +5,9 @@ import { dialog, goTo, refusals, sees, startWithConsole, story } from './console
 
 const service = await startWithConsole()
 const project: TestProject = await service.project({ name: 'Shop', mode: 'simulator' })
-await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana-1', properties: { name: 'Ana' } } })
+await project.call('POST', '/api/v1/users', {
+  json: { project_user_id: 'ana-1', properties: { name: 'Ana', age: 31 } }
+})
 await service.manage('POST', `/projects/${project.id}/simulator/devices`, {
   json: { device_id: 'ana-phone', platform: 'IOS', project_user_id: 'ana-1' }
 })
@@ -35,6 +37,10 @@ story(
     await find(id, `Message ${id}`)
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/messages/${id}`)
+    await find('age=31', 'Users where age is 31')
+    await page.keyboard.press('Enter')
+    await sees(page, 'age is 31')
+    await page.getByRole('link', { name: 'ana-1' }).waitFor()
     await find('rotate', /secret/)
     await look(page, 'the palette')
     await page.keyboard.press('Escape')

@@ -237,6 +237,12 @@ quiet_hours: { from: "22:00" }
     assert.match(csv.stdout, /^at,targeted,sent,/)
     assert.equal((await tidings('campaign', 'stats', 'greeting', '--from', 'noon')).code, 1)
     assert.equal((await tidings('campaign', 'stats', 'who')).code, 3)
+    const all = await tidings('stats')
+    assert.match(all.stdout, /^ +USERS +TARGETED +SENT/)
+    for (const line of [/^all +[1-9]/m, /^direct +0/m, /^greeting +[1-9]/m]) assert.match(all.stdout, line)
+    assert.ok((await tidings('stats', '--json')).json<Json>().totals.targeted > 0)
+    assert.match((await tidings('stats', '--csv')).stdout, /^at,/)
+    assert.equal((await tidings('stats', '--to', 'noon')).code, 1)
   })
 
   await t.test('trigger properties that look like JSON are JSON, and --string makes them text', async () => {

@@ -69,6 +69,8 @@ test('pushes are sent and inspected from the command line', async (t) => {
     assert.match(shown.stdout, /^bo-phone +bo +failed +1 +never +never +\[\w+\] \w/m)
     assert.equal((await tidings('message', 'get', '0199c0de-0000-7000-8000-000000000001')).code, 3)
     assert.equal((await tidings('message', 'list', '--user', 'stranger')).stdout, 'No messages match.\n')
+    assert.match((await tidings('message', 'list', '--since', '1h')).stdout, /demo-iphone/)
+    assert.equal((await tidings('message', 'list', '--before', '1h')).stdout, 'No messages match.\n')
   })
 
   await t.test('events are listed by user and name', async () => {

@@ -108,6 +108,39 @@ describe('GET /api/v1/messages', () => {
     assert.deepEqual(ids(managed.json), ofBo.slice(0, 2))
   })
 
+  it('lists messages of a time in the management API, page by page, and ends where no older one can be', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'p-1')
+    const ids: string[] = []
+    for (let n = 0; n < 5; n += 1) ids.unshift((await results(project, [to('ana')]))[0].message_id)
+    const hour = async (id: string, hours: number) =>
+      service.sql(`update messages set created_at = now() + $2 * interval '1 hour' where message_id = $1`, [id, hours])
+    // Messages are created after their ids, and quiet hours or limits delay some more than others.
+    for (const [index, hours] of [4, 3, 6, 1, 0.5].entries()) await hour(ids[index]!, hours)
+    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+    const listed = async (query: string) => {
+      const found: string[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const path = `/projects/${project.id}/messages?limit=1${query}${cursor && `&cursor=${cursor}`}`
+        const { status, text, json } = await service.manage('GET', path)
+        assert.equal(status, 200, text)
+        found.push(...json.items.map(({ message_id }: Json) => message_id))
+        cursor = json.next_cursor
+      }
+      return found
+    }
+    assert.deepEqual(await listed(`&from=${at(2)}`), [ids[0], ids[1], ids[2]])
+    assert.deepEqual(await listed(`&from=${at(0.75)}&to=${at(3.5)}&project_user_id=ana`), [ids[1], ids[3]])
+    assert.deepEqual(await listed(`&trigger_id=${ids[2]}&from=${at(5)}&to=${at(7)}`), [ids[2]])
+    assert.deepEqual(await listed(`&to=${at(-24)}`), [])
+    assert.deepEqual(await listed('&from=9999-12-31T23:59:59Z'), [])
+    assert.deepEqual(await listed('&to=0001-01-01T00:00:00Z&from=0001-01-01T00:00:00Z'), [])
+    for (const query of ['from=yesterday', 'to=2026-13-01', 'from=%00']) {
+      const reply = await service.manage('GET', `/projects/${project.id}/messages?${query}`)
+      assert.deepEqual([reply.status, reply.json.code], [400, 'invalid_parameter'], query)
+    }
+  })
+
   it('refuses a foreign cursor, an unknown status and a message that does not exist', async () => {
     const project = await service.project()
     const own = Buffer.from('["x","y"]').toString('base64url')

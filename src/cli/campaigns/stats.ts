@@ -41,15 +41,26 @@ export function declareStats(campaigns: Resource): void {
         return print(session.shell, (await response.text()).trimEnd())
       }
       const stats = await session.client.json<CampaignStats>('GET', path, { query })
-      const rows = by ? stats.groups.map(({ key, totals }) => rowOf(key, totals)) : [rowOf('all', stats.totals)]
-      tell(session, stats, table([by ?? '', ...heads], rows))
+      const rows = by ? stats.groups.map(({ key, totals }) => figureRow(key, totals)) : [figureRow('all', stats.totals)]
+      tell(session, stats, table([by ?? '', ...figureHeads], rows))
     }
   )
 }
 
-const heads = ['users', 'targeted', 'sent', 'failed', 'skipped', 'delivered', 'tapped', 'converted', 'value']
+export const figureHeads = [
+  'users',
+  'targeted',
+  'sent',
+  'failed',
+  'skipped',
+  'delivered',
+  'tapped',
+  'converted',
+  'value'
+]
 
-const rowOf = (key: string | null, one: CampaignFigures) => [
+/** A line of figures; `key` names the group or campaign. */
+export const figureRow = (key: string | null, one: CampaignFigures) => [
   key,
   ...[one.users, one.targeted, one.sent, one.failed, one.skipped].map(amount),
   share(one.delivered, one.sent),

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import type { Message, MessageEntry } from '../../wire.ts'
 import { record, shortened, table, time } from '../output.ts'
+import { pastTime } from '../past-time.ts'
 import { resource } from '../resource.ts'
 import { choice, examples } from '../session.ts'
 import type { Shell } from '../shell.ts'
 
-type Filter = Partial<Record<'user' | 'device' | 'trigger' | 'campaign' | 'status', string>>
+type Filter = Partial<Record<'user' | 'device' | 'trigger' | 'campaign' | 'status' | 'since' | 'before', string>>
 
 export function declare(command: Command, shell: Shell): void {
   examples(
@@ -15,7 +16,7 @@ export function declare(command: Command, shell: Shell): void {
   )
   resource(command, shell, { name: 'message', path: '/messages' }).list<MessageEntry, Filter>({
     about: 'List messages, one line for each device',
-    examples: ['tidings message list --user ana', 'tidings message list --campaign welcome --status failed'],
+    examples: ['tidings message list --user ana --since 2h', 'tidings message list --campaign welcome --status failed'],
     usual: 50,
     options: (list) =>
       list
@@ -23,8 +24,12 @@ export function declare(command: Command, shell: Shell): void {
         .option('--device <device>', 'Only messages to this device')
         .option('--trigger <trigger>', 'Only messages of this trigger')
         .option('--campaign <campaign>', 'Only messages of this campaign')
-        .addOption(choice('--status <status>', 'Only messages of this status', ['succeed', 'failed', 'pending'])),
-    query: ({ user, device, trigger, campaign, status }) => ({
+        .addOption(choice('--status <status>', 'Only messages of this status', ['succeed', 'failed', 'pending']))
+        .option('--since <time>', 'Only messages since: 2h, 7d, or an RFC 3339 time', pastTime)
+        .option('--before <time>', 'Only messages before: 2h, 7d, or an RFC 3339 time', pastTime),
+    query: ({ user, device, trigger, campaign, status, since, before }) => ({
+      from: since,
+      to: before,
       project_user_id: user,
       device_id: device,
       trigger_id: trigger,

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/db.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { decodeCursor } from '../../platform/http/paging.ts'
-import { isUuid, type ProjectId } from '../../platform/ids.ts'
+import { firstIdAt, isUuid, type ProjectId } from '../../platform/ids.ts'
 import { identity } from '../../users/users.ts'
 import { type MessageRow, openStates } from '../message.ts'
 import { columns } from '../store.ts'
@@ -12,6 +12,9 @@ export interface MessageFilter {
   triggerId: string | undefined
   campaignId: string | undefined
   status: 'SUCCEED' | 'FAILED' | 'PENDING' | undefined
+  /** Only messages created in this time. */
+  from?: Date | undefined
+  to?: Date | undefined
   cursor: string | undefined
   limit: number
 }
@@ -24,16 +27,17 @@ const windowOf = (narrowed: string) => `
            and ($6::text is null
                 or ($6 = 'PENDING' and state in ${openStates}) or ($6 = 'SUCCEED' and state = 'accepted')
                 or ($6 = 'FAILED' and state in ('failed', 'skipped')))
-           and ($7::text is null or device_id = $7) as hit,
+           and ($7::text is null or device_id = $7)
+           and ($8::timestamptz is null or created_at >= $8) and ($9::timestamptz is null or created_at < $9) as hit,
            row_number() over (order by trigger_id desc, device_id desc)::int as rank, count(*) over ()::int as seen
       from (select ${columns} from messages
              where project_id = $1 ${narrowed} and ($2::uuid is null or (trigger_id, device_id) < ($2, $3::text))
              order by trigger_id desc, device_id desc limit $4) newest) w
    where w.hit or w.rank = w.seen order by w.rank`
 const newest = statement('messages.newest', windowOf(''))
-const newestOfUser = statement('messages.newest_of_user', windowOf('and user_id = $8::uuid'))
-const newestOfTrigger = statement('messages.newest_of_trigger', windowOf('and trigger_id = $8::uuid'))
-const newestOfDevice = statement('messages.newest_of_device', windowOf('and device_id = $8'))
+const newestOfUser = statement('messages.newest_of_user', windowOf('and user_id = $10::uuid'))
+const newestOfTrigger = statement('messages.newest_of_trigger', windowOf('and trigger_id = $10::uuid'))
+const newestOfDevice = statement('messages.newest_of_device', windowOf('and device_id = $10'))
 
 type Windowed = MessageRow & { hit: boolean; seen: number }
 
@@ -45,23 +49,38 @@ export async function findNewest(
   limit: number
 ): Promise<Windowed[]> {
   const { triggerId, projectUserId, deviceId, campaignId, status } = filter
-  const after = filter.cursor === undefined ? undefined : cursorParts(filter.cursor)
+  const after = filter.cursor === undefined ? lastOf(filter) : cursorParts(filter.cursor)
+  const period = [filter.from ?? null, filter.to ?? null]
   const values = [projectId, after?.[0] ?? null, after?.[1] ?? null, limit, campaignId ?? null, status ?? null]
   if (projectUserId !== undefined) {
     const userId = (await identity.idsOf(db, projectId, [projectUserId])).get(projectUserId)
     if (userId === undefined) return []
-    const rows = await db.query<Windowed>(newestOfUser, [...values, deviceId ?? null, userId])
+    const rows = await db.query<Windowed>(newestOfUser, [...values, deviceId ?? null, ...period, userId])
     return triggerId === undefined
       ? rows
       : rows.map((row) => ({ ...row, hit: row.hit && row.trigger_id === triggerId }))
   }
   if (triggerId !== undefined) {
     if (!isUuid(triggerId)) return []
-    return db.query<Windowed>(newestOfTrigger, [...values, deviceId ?? null, triggerId])
+    return db.query<Windowed>(newestOfTrigger, [...values, deviceId ?? null, ...period, triggerId])
   }
-  if (deviceId !== undefined) return db.query<Windowed>(newestOfDevice, [...values, null, deviceId])
-  return db.query<Windowed>(newest, [...values, null])
+  if (deviceId !== undefined) return db.query<Windowed>(newestOfDevice, [...values, null, ...period, deviceId])
+  return db.query<Windowed>(newest, [...values, null, ...period])
 }
+
+/**
+ * Ids begin with the time of the send or of the trigger, and no message is created before that, so reading begins there.
+ * A trigger that was moved to an earlier time is the exception: its id keeps the first one.
+ */
+const lastOf = ({ to, triggerId }: MessageFilter): [string, string] | undefined =>
+  to && triggerId === undefined ? [firstIdAt(Math.max(0, to.getTime())), ''] : undefined
+
+/** A message is created at most this long after its trigger: quiet hours and limits delay it, up to its expiry. */
+const longestDelayMs = 31 * 86_400_000
+
+/** Whether no older message can be of the time that is asked for. */
+export const isBefore = ({ from }: MessageFilter, { trigger_id }: Pick<MessageRow, 'trigger_id'>): boolean =>
+  from !== undefined && trigger_id < firstIdAt(Math.max(0, from.getTime() - longestDelayMs))
 
 function cursorParts(cursor: string): [string, string] {
   const [triggerId, deviceId] = decodeCursor(cursor, 2)

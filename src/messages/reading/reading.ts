@@ -6,7 +6,7 @@ import { isUuid, type ProjectId } from '../../platform/ids.ts'
 import { identity } from '../../users/users.ts'
 import type { MessageRow } from '../message.ts'
 import { findByMessageId } from '../store.ts'
-import { findNewest, type MessageFilter } from './reading-store.ts'
+import { findNewest, isBefore, type MessageFilter } from './reading-store.ts'
 import { deviceResult, resultOf, shownResult } from './results.ts'
 
 /** The messages that one filtered page reads: a fixed number, whatever the size of the project. */
@@ -14,15 +14,16 @@ const filteredRows = 2_000
 
 /** One entry for each device of each message, newest first. */
 export async function listMessages(pool: Pool, projectId: ProjectId, filter: MessageFilter) {
-  const { limit, status, campaignId, deviceId, triggerId } = filter
-  const filtered = [status, campaignId, deviceId, triggerId].some((value) => value !== undefined)
+  const { limit, status, campaignId, deviceId, triggerId, from, to } = filter
+  const filtered = [status, campaignId, deviceId, triggerId, from, to].some((value) => value !== undefined)
   const read = filtered ? filteredRows : limit + 1
   const rows = await findNewest(pool, projectId, filter, read)
   const hits = rows.filter(({ hit }) => hit)
   const shown = hits.slice(0, limit)
   // If there are more hits than the page shows, the next page follows the last one shown. Otherwise it follows the last
   // row read, if more exist.
-  const last = hits.length > limit ? shown.at(-1) : rows.at(-1)?.seen === read ? rows.at(-1) : undefined
+  const oldest = rows.at(-1)?.seen === read ? rows.at(-1) : undefined
+  const last = hits.length > limit ? shown.at(-1) : oldest && !isBefore(filter, oldest) ? oldest : undefined
   return {
     items: await entries(pool, projectId, shown),
     next_cursor: last ? encodeCursor(last.trigger_id, last.device_id) : null

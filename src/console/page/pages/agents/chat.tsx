@@ -35,6 +35,18 @@ const Words = ({ children }: { children: string }) => (
   </Text>
 )
 
+const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+const longestLine = 300
+
+/** Data in one line, as far as a person reads: `trigger-campaign: campaignId welcome, broadcast true`. */
+function lineOf(data: unknown): string {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return valueText(data).slice(0, longestLine)
+  const { skill, ...fields } = data as Record<string, unknown>
+  const rest = Object.entries(fields).map(([name, value]) => `${name} ${valueText(value)}`)
+  const line = [...(typeof skill === 'string' ? [skill] : []), rest.join(', ')].filter(Boolean).join(': ')
+  return line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
+}
+
 /** JSON is there for those who want to read it. */
 export const Folded = ({ label, value }: { label: string; value: unknown }) => (
   <details>
@@ -68,6 +80,7 @@ function StepBubble({ step: { kind, state, name, text, data } }: { step: Step })
   const json = data.map((one, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: parts have no names
     <Box key={index}>
+      {text === null && <Words>{lineOf(one)}</Words>}
       <Folded label="JSON" value={one} />
       <DataLinks data={one} />
     </Box>
@@ -105,7 +118,7 @@ export const SendingBubbles = ({ sending: { parts, states } }: { sending: Sendin
       {parts.map((part, index) =>
         part.text === undefined ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts have no names
-          <Folded key={index} label="JSON" value={part.data} />
+          <Words key={index}>{lineOf(part.data)}</Words>
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts have no names
           <Words key={index}>{part.text}</Words>

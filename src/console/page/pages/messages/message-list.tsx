@@ -6,7 +6,7 @@ import { PagedList } from '../../parts/list.tsx'
 import { EmptyState } from '../../parts/states.tsx'
 import { messageColumns } from './message-columns.tsx'
 
-export const useMessages = (query: CallOptions['query']) => usePagedList<MessageEntry>('/api/v1/messages', query)
+export const useMessages = (query: CallOptions['query']) => usePagedList<MessageEntry>('/messages', query)
 
 export function MessageList({
   query,

@@ -2,6 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQueries, useQuery } from '@tanstack/react-query'
 import type { Campaign, ListedSegment, Page, Topic, User } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
+import { readValue, shownValue, type Value } from '../../pages/users/values.ts'
 import { campaignLink, messageLink, pageLink, segmentLink, taskLink, triggerLink, userLink } from '../../parts/links.ts'
 import type { Entry } from './entries.ts'
 
@@ -57,6 +58,29 @@ export function useUsers(projectId: string, typed: string): Entry[] {
     ...(typeof properties.name === 'string' && { hint: properties.name }),
     to: userLink(projectId, project_user_id)
   }))
+}
+
+/** `plan=premium`, `age: 31`, `plan is premium`. */
+const condition = /^\s*([^\s=:][^=:]*?)\s*(?:=|:|\sis\s)\s*(\S.*?)\s*$/
+
+/** The users whose property has a value: the list of users searches for them. A number may be stored as a text too. */
+export function byProperty(projectId: string, typed: string): Entry[] {
+  const [, name, text] = condition.exec(typed) ?? []
+  if (projectId === '' || name === undefined || text === undefined) return []
+  return valuesOf(text).map((value) => ({
+    group: 'Users',
+    label: `Users where ${name} is ${shownValue(value)}`,
+    to: pageLink(projectId, `users?where=${encodeURIComponent(JSON.stringify({ [name]: value }))}`)
+  }))
+}
+
+/** The values that a typed text may stand for, the likeliest first. */
+function valuesOf(text: string): Value[] {
+  const bare = /^"(.*)"$/.exec(text)?.[1]
+  if (bare !== undefined) return [bare]
+  if (text === 'true' || text === 'false') return [text === 'true', text]
+  const number = readValue('number', text)
+  return number instanceof Error ? [text] : [number, text]
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -1,10 +1,10 @@
 import { Box, Group, Modal, Text, TextInput } from '@mantine/core'
-import { useNavigate } from '@tanstack/react-router'
+import { defaultParseSearch, useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useState } from 'react'
 import { useProjectId } from '../../api/session.ts'
 import { SearchIcon } from '../../parts/icons.tsx'
 import { type Entry, matching } from './entries.ts'
-import { useById, useDocs, useKnown, useUsers } from './found.ts'
+import { byProperty, useById, useDocs, useKnown, useUsers } from './found.ts'
 import { useActions, usePages } from './known.ts'
 
 const optionId = (index: number) => `palette-${index}`
@@ -21,7 +21,13 @@ export function Palette({ opened, close }: { opened: boolean; close: () => void 
   const found =
     typed.trim() === ''
       ? [...actions, ...pages.filter(({ hint }) => !hint)]
-      : [...byId, ...matching([...pages, ...actions, ...known], typed), ...users, ...matching(docs, typed)]
+      : [
+          ...byId,
+          ...byProperty(projectId, typed),
+          ...matching([...pages, ...actions, ...known], typed),
+          ...users,
+          ...matching(docs, typed)
+        ]
   const current = Math.min(chosen, found.length - 1)
 
   useEffect(() => {
@@ -38,7 +44,7 @@ export function Palette({ opened, close }: { opened: boolean; close: () => void 
     close()
     if (entry.to !== undefined) {
       const [to, search] = entry.to.split('?')
-      void navigate({ to, search: Object.fromEntries(new URLSearchParams(search)) as never })
+      void navigate({ to, search: defaultParseSearch(search ?? '') as never })
     } else if (entry.href !== undefined) window.open(entry.href, '_blank', 'noreferrer')
     else entry.act?.()
   }
@@ -67,7 +73,7 @@ export function Palette({ opened, close }: { opened: boolean; close: () => void 
         variant="unstyled"
         px="md"
         leftSection={<SearchIcon />}
-        placeholder="Search pages, users, campaigns, IDs and docs"
+        placeholder="Search pages, users, plan=premium, campaigns, IDs, docs"
         aria-label="Search"
         role="combobox"
         aria-expanded

@@ -134,6 +134,7 @@ export async function calls(service: TestService): Promise<Record<string, () => 
     listTriggers: () => call('GET', '/api/v1/triggers'),
     listProjectTriggers: () => manage('GET', `${own}/triggers`),
     getTrigger: async () => call('GET', `/api/v1/triggers/${await newestTrigger()}`),
+    getProjectTrigger: async () => manage('GET', `${own}/triggers/${await newestTrigger()}`),
     getProjectTriggerSize: async () => manage('GET', `${own}/triggers/${await newestTrigger()}/size`),
     getTriggerExplain: async () => call('GET', `/api/v1/triggers/${await newestTrigger()}/explain?project_user_id=ana`),
     updateTrigger: async () => {

@@ -22,20 +22,30 @@ async function contestant(url: string) {
     BOOTSTRAP_ADMIN_TOKEN: token,
     BOOTSTRAP_SECRET_KEY: secretKey
   })
-  async function manage(method: string, path: string, body: unknown): Promise<{ id: string }> {
+  async function manage(method: string, path: string, body: unknown): Promise<{ id: string; key: string }> {
     const reply = await fetch(`${service.url}/manage/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify(body)
     })
     if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`)
-    return (await reply.json()) as { id: string }
+    return (await reply.json()) as { id: string; key: string }
   }
-  const ids: string[] = []
+  const keyed: Record<string, string>[] = []
+  async function call(headers: Record<string, string>, path: string, body: unknown): Promise<void> {
+    const reply = await fetch(`${service.url}/api/v1${path}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body)
+    })
+    const text = await reply.text()
+    if (!reply.ok) throw new Error(`${path}: ${reply.status} ${text}`)
+  }
   for (let one = 0; one < projects; one += 1) {
     const limits = { requests_per_second: 0, client_requests_per_second: 0 }
     const { id } = await manage('POST', '/projects', { name: 'ratio', mode: 'simulator', limits })
-    ids.push(id)
+    const { key } = await manage('POST', `/projects/${id}/keys`, { kind: 'secret', name: 'ratio' })
+    keyed.push({ 'x-service-project-id': id, 'x-service-api-key': key })
     for (let n = 0; n < people; n += 1)
       await manage('POST', `/projects/${id}/simulator/devices`, {
         platform: 'IOS',
@@ -47,7 +57,7 @@ async function contestant(url: string) {
   const works = {
     async users(): Promise<number> {
       n += 1
-      await manage('POST', `/projects/${ids[n % projects]}/api/v1/users`, {
+      await call(keyed[n % projects]!, '/users', {
         project_user_id: `user-${n % 20_000}`,
         properties: { plan: 'premium', age: n % 90, vip: true }
       })
@@ -56,7 +66,7 @@ async function contestant(url: string) {
     async messages(): Promise<number> {
       n += 1
       const at = n
-      await manage('POST', `/projects/${ids[n % projects]}/api/v1/messages:send`, {
+      await call(keyed[n % projects]!, '/messages:send', {
         push_notifications: Array.from({ length: 50 }, (_, index) => ({
           target: { project_user_id: `u${(at * 50 + index) % people}` },
           title: 'Hello',

@@ -27,6 +27,7 @@ describe('the agent playground', () => {
     await page.getByRole('textbox', { name: 'Data' }).fill(JSON.stringify(asked))
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await page.locator('[data-event=completed]').waitFor({ state: 'attached' })
+    await sees(page, 'send-push-notification: projectUserId ana, title Hello, body From an agent')
     await sees(page, 'delivery-results')
     await scene.picture(page, 'agents')
     await page.getByRole('link', { name: 'View task' }).click()

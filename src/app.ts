@@ -90,6 +90,8 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
     const worker = startWorker(options, infrastructure, capabilities, { nodes, tracing })
     const http = openHttp(options, infrastructure, capabilities, { nodes, tracing, stopping: () => stopping })
     const port = await http.listen(config.HOST, config.PORT)
+    // Pushed last, so that it runs first. A worker serves nothing that a load balancer would send elsewhere.
+    if (role !== 'worker') opened.push(() => http.drain(config.DRAIN_SECONDS * 1000))
     const baseUrl = await writeAddress(options, bootstrapped, port)
     capabilities.address.base = baseUrl
     const signIn = await signInOf(options, infrastructure, capabilities, bootstrapped)

@@ -279,6 +279,11 @@ export const settings = {
       fallback: '20'
     }
   ),
+  DRAIN_SECONDS: setting(
+    whole(0, 300),
+    'Seconds for which a stopping node still serves requests while /readyz responds 503, so that load balancers leave it first.',
+    { fallback: '0' }
+  ),
   BOOTSTRAP_PROJECT_ID: setting(
     projectId,
     'Project that every start ensures. Without it the first start makes `demo`.'

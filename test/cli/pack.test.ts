@@ -23,7 +23,9 @@ test('the packed package installs into an empty folder and runs there', { timeou
     'dist/main.js',
     'dist/cli/users/user.js',
     'dist/console/built/index.html',
-    'migrations/0001-foundation.sql'
+    'migrations/0001-foundation.sql',
+    'deploy/systemd/tidings.service',
+    'sbom.cdx.json'
   ])
     assert.ok(files.includes(file), file)
   assert.deepEqual(

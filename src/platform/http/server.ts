@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { METHODS } from 'node:http'
 import { createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { backlogOf } from '../coalesce.ts'
 import { OperatorError, Refusal } from '../errors.ts'
@@ -26,6 +27,8 @@ export interface Http {
   answered(method: string, route: string): (request: FastifyRequest, reply: FastifyReply) => void
   /** Returns the port, which the system chooses for 0. */
   listen(host: string, port: number): Promise<number>
+  /** Serves for this long, but asks clients to open a new connection for their next request, which a load balancer places. */
+  drain(forMs: number): Promise<void>
   /** Accepts no new connections, lets requests finish until the deadline, then closes the rest. */
   close(deadlineMs: number): Promise<void>
 }
@@ -57,6 +60,11 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
   const answered = createAnswered(log, metrics, timeLimit)
   takeTurns(app.server)
   installBodyParser(app)
+  let draining = false
+  app.addHook('onRequest', (_, reply, done) => {
+    if (draining) reply.header('connection', 'close')
+    done()
+  })
   installHooks(app, methods, answered('any', 'unknown'))
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log))
   return {
@@ -71,6 +79,10 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
       })
       const address = app.server.address()
       return typeof address === 'object' && address ? address.port : port
+    },
+    async drain(forMs) {
+      draining = forMs > 0
+      if (draining) await sleep(forMs)
     },
     async close(deadlineMs) {
       const cut = setTimeout(() => app.server.closeAllConnections(), deadlineMs)

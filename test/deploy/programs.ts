@@ -10,7 +10,6 @@ const packages = {
   haproxy: 'haproxy',
   patroni: 'patroni',
   pgbouncer: 'pgbouncer',
-  buildah: 'buildah',
   'systemd-analyze': 'systemd'
 } as const
 

@@ -8,6 +8,7 @@ import { healthRoutes } from './health.ts'
 import { createChanges } from './manage/changes/changes.ts'
 import { furnishDemo } from './manage/simulated-devices.ts'
 import { messageMonths } from './messages/messages.ts'
+import { pausedSentence, pauseOf } from './platform/backup/paused.ts'
 import type { Config } from './platform/config.ts'
 import { openPool, type Pool } from './platform/db/db.ts'
 import { createListener } from './platform/db/listen.ts'
@@ -29,7 +30,7 @@ import { finishRotation } from './platform/secrets/rotation.ts'
 import { checkMasterKey, hasSecrets, masterKey } from './platform/secrets/secrets.ts'
 import { openTracing, type Tracing } from './platform/tracing.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
-import { sweepJob } from './projects/jobs.ts'
+import { resumeAllJob, sweepJob } from './projects/jobs.ts'
 import { makeSignInCode } from './projects/projects.ts'
 import { sdkRoutes } from './sdk/sdk.ts'
 import { mountSurfaces } from './surfaces.ts'
@@ -169,6 +170,8 @@ function setUp(
       })
       // Joins under the same lock, so that a change of the master key sees every node that read the old one.
       joined.nodes = await joinNodes(pool, { id: nodeId, role, alone: config.DATABASE_URL === undefined }, log)
+      const pause = await pauseOf(pool)
+      if (pause) say(pausedSentence(pause))
       const { counts } = joined.nodes
       metrics.gauge('tidings_nodes', 'Nodes at work on this database; all and worker run jobs.', counts, 'role')
       return bootstrapped
@@ -186,6 +189,7 @@ function startWorker(
   { config, pool, listener, log, nodeId, opened }: Infrastructure,
   {
     erasure,
+    projects,
     members,
     users,
     events,
@@ -212,6 +216,7 @@ function startWorker(
     jobs: [
       erasure,
       sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS),
+      resumeAllJob(pool, projects),
       webhooks.keepJob,
       ...members.jobs,
       ...users.jobs,

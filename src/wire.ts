@@ -75,6 +75,7 @@ export type AuditEntry = Static<typeof manage.AuditAnswer>
 /** An author of changes. */
 export type Actor = Static<typeof manage.ActorAnswer>
 export type Node = Static<typeof manage.NodeAnswer>
+export type InstallationPause = Static<typeof manage.InstallationPauseAnswer>
 export type DeadJob = Static<typeof manage.DeadJobAnswer>
 
 export type User = Static<typeof users.User>

@@ -208,6 +208,8 @@ describe('the statements', () => {
       'projects.find_many',
       'projects.ids',
       'projects.list',
+      'projects.pause_running',
+      'projects.paused_at_time',
       'schedules.due',
       'sealed.change_a2a_push_configs_secrets',
       'sealed.change_gateway_credentials_secret',

@@ -100,6 +100,12 @@ const commands: Record<string, Entry> = {
   nodes: { summary: 'List the running nodes', load: () => import('./service/nodes.ts') },
   mcp: { summary: 'Serve MCP to an agent on standard input and output', load: () => import('./mcp/mcp.ts') },
   job: { summary: 'List dead jobs, and run them again', load: () => import('./service/job.ts') },
+  backup: {
+    summary: 'Write everything to one file, while the service runs',
+    load: () => import('./database/backup.ts')
+  },
+  restore: { summary: 'Restore a backup, or check one', load: () => import('./database/restore.ts') },
+  resume: { summary: 'Let a restored installation send again', load: () => import('./database/resume.ts') },
   copy: { summary: 'Copy everything to another PostgreSQL', load: () => import('./database/copy.ts') },
   db: { summary: 'Spread the database over several servers with Citus', load: () => import('./database/db.ts') },
   secrets: {

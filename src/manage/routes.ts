@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { pauseOf } from '../platform/backup/paused.ts'
 import type { Pool } from '../platform/db/db.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { Nodes } from '../platform/nodes/nodes.ts'
@@ -6,7 +7,7 @@ import type { Identity, ManageAccess, ManageCaller, NamesOf, Projects } from '..
 import { auditRoutes } from './audit-routes.ts'
 import { type KnownSkills, keyRoutes } from './key-routes.ts'
 import { projectRoutes } from './project-routes.ts'
-import { NodeAnswer } from './schemas.ts'
+import { InstallationPauseAnswer, NodeAnswer } from './schemas.ts'
 import { tokenRoutes } from './token-routes.ts'
 
 /** /manage/v1: projects, keys, tokens and the audit log. Users, campaigns and the rest add their own routes. */
@@ -33,12 +34,16 @@ export function manageRoutes(
     {
       summary: 'List the nodes on this database; with hosts and pids for editors and admins of the whole installation',
       access: 'viewer',
-      answer: Type.Object({ items: Type.Array(NodeAnswer) })
+      answer: Type.Object({
+        items: Type.Array(NodeAnswer),
+        paused: Type.Union([InstallationPauseAnswer, Type.Null()])
+      })
     },
-    ({ caller }) => {
+    async ({ caller }) => {
       const all = nodes.list()
       const inside = caller.reach('editor') === null
-      return { items: inside ? all : all.map(({ host: _, pid: __, ...node }) => node) }
+      const items = inside ? all : all.map(({ host: _, pid: __, ...node }) => node)
+      return { items, paused: (await pauseOf(pool)) ?? null }
     }
   )
 }

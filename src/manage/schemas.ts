@@ -267,6 +267,14 @@ export const NodeAnswer = Type.Object({
   seen_at: Type.String()
 })
 
+export const InstallationPauseAnswer = Type.Object(
+  {
+    since: Type.String({ description: 'When the backup was restored.' }),
+    backup_made_at: Type.String({ description: 'The moment of the backup.' })
+  },
+  { description: 'The installation was restored from a backup and is paused until `tidings resume`.' }
+)
+
 export const DeadJobAnswer = Type.Object({
   id: Type.String(),
   name: Type.String({ description: 'The kind of job.' }),

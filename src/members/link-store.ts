@@ -55,6 +55,11 @@ const removeOfKind = statement(
 const removeOfProject = statement('member_links.remove_of_project', 'delete from member_links where project_id = $1')
 const sweep = statement('member_links.sweep', 'delete from member_links where expires_at <= $1')
 
+const forgetResets = statement('member_links.forget_resets', `delete from member_links where kind = 'reset'`)
+
+/** Forgets all reset links: a restored backup brings back those that were used since. */
+export const forgetResetLinks = (db: Db) => db.run(forgetResets)
+
 /** Makes a link in place of an earlier one for the same. Only the hash of its text is stored. */
 export async function makeLink(db: Db, memberId: string, kind: LinkKind, scope: Scope, madeBy: string) {
   const text = newCredential(kind)

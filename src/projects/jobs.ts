@@ -1,6 +1,6 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
-import { defineJob, recurring } from '../platform/jobs/definition.ts'
+import { defineJob, recurring, workQueue } from '../platform/jobs/definition.ts'
 import { forgetDead } from '../platform/jobs/jobs.ts'
 import type { Nodes } from '../platform/nodes/nodes.ts'
 import { sweepAudit } from './audit/audit-store.ts'
@@ -32,6 +32,26 @@ export const eraseProjectJob = (pool: Pool, windows: EraseWindow[]) =>
         await store.deleteTokens(tx, projectId)
         await store.eraseProject(tx, projectId)
       })
+    }
+  })
+
+/** The job that an operator's `tidings resume` adds. */
+export const resumeAll = { name: 'projects.resume_all', queue: workQueue } as const
+const projectsAtOnce = 100
+
+/** Resumes the projects that a restore paused; those that were paused before stay so. Safe to run twice. */
+export const resumeAllJob = (pool: Pool, projects: { resume(actor: string, projectId: ProjectId): Promise<unknown> }) =>
+  defineJob<{ since: string }>({
+    name: resumeAll.name,
+    async run({ since }, { signal }) {
+      for (;;) {
+        const paused = await store.listPausedAt(pool, new Date(since), projectsAtOnce)
+        for (const { project_id } of paused) {
+          signal.throwIfAborted()
+          await projects.resume('restore', project_id)
+        }
+        if (paused.length < projectsAtOnce) return
+      }
     }
   })
 

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { pausedSentence, pauseOf } from '../platform/backup/paused.ts'
 import type { Config } from '../platform/config.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { notify } from '../platform/db/store.ts'
@@ -48,6 +49,7 @@ export {
   type People
 } from './credentials.ts'
 export { checkIdentity, createIdentity, type Identity } from './identity.ts'
+export { resumeAll } from './jobs.ts'
 export type { KeyKind, Role } from './keys.ts'
 export { hashOf, isPossible, newCredential, prefixes } from './keys.ts'
 export { counted, type Permit, type Policy, type PolicyHours } from './policy.ts'
@@ -76,6 +78,7 @@ export {
 export {
   type Browser,
   codeSeconds,
+  endAllSessions,
   endSession,
   endSessionsById,
   endSessionsOf,
@@ -86,7 +89,7 @@ export {
   redeemCode,
   sessionSeconds
 } from './session-store.ts'
-export { hasAdminToken, type KeyRow, renewWantedEvents, type TokenRow } from './store.ts'
+export { hasAdminToken, type KeyRow, pauseRunningProjects, renewWantedEvents, type TokenRow } from './store.ts'
 export { networkOf } from './strangers.ts'
 export type Projects = ReturnType<typeof createProjects>
 
@@ -201,7 +204,7 @@ export function createProjects({
         limits: set(wish.limits),
         retention: set(wish.retention),
         created_at: new Date(),
-        paused_at: null,
+        paused_at: null as Date | null,
         message_limits: null,
         quiet_hours: null,
         identity_verification: null
@@ -209,6 +212,9 @@ export function createProjects({
       await change(row.project_id, { actor, action: 'project.create', target: row.project_id }, async (tx) => {
         if (!(await store.insertProject(tx, row)))
           throw new Refusal('conflict', `A project ${row.project_id} exists already, or is still being erased.`)
+        const pause = await pauseOf(tx)
+        row.paused_at = pause ? new Date(pause.since) : null
+        if (row.paused_at) await store.pauseProject(tx, row.project_id, row.paused_at)
       })
       return asProject(row)
     },
@@ -237,6 +243,8 @@ export function createProjects({
     /** Resumes a paused project. */
     resume: (actor: string, projectId: ProjectId): Promise<Project> =>
       hold(actor, projectId, 'project.resume', async (tx) => {
+        const pause = await pauseOf(tx)
+        if (pause) throw new Refusal('conflict', pausedSentence(pause))
         const row = await store.resumeProject(tx, projectId)
         if (row) await onResume(tx, projectId)
         return row

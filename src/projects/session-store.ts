@@ -50,6 +50,7 @@ const prolong = statement(
 )
 const see = statement('sessions.seen', 'update sessions set seen_at = $2 where id = any($1::uuid[])')
 const remove = statement('sessions.remove', 'delete from sessions where hash = $1 and not is_code')
+const removeAll = statement('sessions.remove_all', 'delete from sessions')
 const removeById = statement('sessions.remove_by_id', 'delete from sessions where id = any($1::uuid[]) and not is_code')
 const removeOfMember = statement(
   'sessions.remove_of_member',
@@ -134,3 +135,6 @@ export const endSessionsOf = (db: Db, holder: Holder, except: string | null = nu
     : db.run(removeOfMember, [holder.memberId, except])
 
 export const sweepSessions = (db: Db, now: Date) => db.run(sweep, [now])
+
+/** Ends all sessions and sign-in codes, for example those that were ended after a backup and came back with it. */
+export const endAllSessions = (db: Db) => db.run(removeAll)

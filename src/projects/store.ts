@@ -39,6 +39,16 @@ const resume = statement(
   `update projects set paused_at = null where project_id = $1 and deleted_at is null and paused_at is not null
    returning ${columns}`
 )
+const pauseRunning = statement(
+  'projects.pause_running',
+  'update projects set paused_at = $1 where deleted_at is null and paused_at is null',
+  { acrossProjects: 'a restored installation sends nothing for any project' }
+)
+const pausedAtTime = statement(
+  'projects.paused_at_time',
+  'select project_id from projects where deleted_at is null and paused_at = $1 order by project_id limit $2',
+  { acrossProjects: 'resuming an installation resumes every project that its restore paused' }
+)
 const list = statement(
   'projects.list',
   `select ${columns} from projects
@@ -102,6 +112,12 @@ export const pauseProject = (db: Db, projectId: ProjectId, at: Date) => db.one<P
 
 /** Returns nothing if the project is not paused or does not exist. */
 export const resumeProject = (db: Db, projectId: ProjectId) => db.one<ProjectRow>(resume, [projectId])
+
+/** Pauses every project that runs, at one time by which they are found again. */
+export const pauseRunningProjects = (db: Db, at: Date) => db.run(pauseRunning, [at])
+
+export const listPausedAt = (db: Db, at: Date, limit: number) =>
+  db.query<Pick<ProjectRow, 'project_id'>>(pausedAtTime, [at, limit])
 
 /** Newest first. `only` narrows it to the projects that a caller may see. */
 export const listProjects = (db: Db, only: ProjectId[] | null, after: [Date, string] | undefined, limit: number) =>

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { type InstallationPause, pausedSentence } from '../../platform/backup/paused.ts'
 import { databaseName } from '../../platform/db/hosts/hosts.ts'
 import { readMigrations } from '../../platform/db/migrations.ts'
 import { checkServer } from '../../platform/db/server-check.ts'
@@ -62,6 +63,8 @@ async function look(client: pg.Client, shown: string): Promise<CheckedDatabase> 
   if (!set_up) return { findings: [...findings, ok('Migrations', 'the database is empty; the first start sets it up')] }
   findings.push(await checkMigrations(client))
   const sealedCheck = await store.readSealedCheck(client)
+  const pause = await store.readPause(client)
+  if (pause) findings.push(warn('Installation', pausedSentence(JSON.parse(pause) as InstallationPause)))
   return { findings, ...(sealedCheck && { sealedCheck }) }
 }
 

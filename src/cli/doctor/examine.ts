@@ -29,7 +29,10 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     : { findings: await checkEmbedded(DATA_DIR) }
   const key = await checkMasterKey(MASTER_KEY, DATA_DIR, database.sealedCheck)
   const port = await checkPort(HOST, PORT, credentials.baseUrl)
-  const projects = await checkProjects(credentials.baseUrl, credentials.adminToken)
+  const known = database.findings.some(({ name }) => name === 'Installation')
+  const projects = (await checkProjects(credentials.baseUrl, credentials.adminToken)).filter(
+    ({ name }) => !(known && name === 'Installation')
+  )
   return [
     ...first,
     ok('Settings', 'valid'),

@@ -1,4 +1,5 @@
-import type { Key, Project as ManagedProject } from '../../wire.ts'
+import { pausedSentence } from '../../platform/backup/paused.ts'
+import type { InstallationPause, Key, Project as ManagedProject } from '../../wire.ts'
 import { counted } from '../output.ts'
 import { type Finding, ok, warn } from './check.ts'
 
@@ -14,13 +15,15 @@ type Project = Pick<ManagedProject, 'id'> & Partial<Pick<ManagedProject, 'paused
 export async function checkProjects(baseUrl: string | undefined, token: string | undefined): Promise<Finding[]> {
   if (baseUrl === undefined || token === undefined) return []
   const signal = AbortSignal.timeout(limitMs)
-  const items = async <Item>(path: string): Promise<Item[]> => {
+  const get = async <Answer>(path: string): Promise<Answer> => {
     const headers = { authorization: `Bearer ${token}` }
     const response = await fetch(`${baseUrl}/manage/v1${path}`, { headers, signal, redirect: 'manual' })
     if (!response.ok) throw new Error(`status ${response.status}`)
-    return ((await response.json()) as { items: Item[] }).items
+    return (await response.json()) as Answer
   }
+  const items = async <Item>(path: string) => (await get<{ items: Item[] }>(path)).items
   try {
+    const { paused: restored } = await get<{ paused?: InstallationPause | null }>('/nodes')
     const projects = await items<Project>(`/projects?limit=${mostProjects}`)
     const keys = await Promise.all(
       projects.map(async ({ id: project }) =>
@@ -28,8 +31,10 @@ export async function checkProjects(baseUrl: string | undefined, token: string |
       )
     )
     const ending = keys.flat()
-    const paused = projects.filter(({ paused_at }) => typeof paused_at === 'string')
+    // Projects that the restore paused continue with the installation.
+    const paused = projects.filter(({ paused_at }) => typeof paused_at === 'string' && paused_at !== restored?.since)
     return [
+      ...(restored ? [warn('Installation', pausedSentence(restored))] : []),
       ...ending.map(({ id, project, name, prefix, expires_at }) =>
         warn(
           'Keys',

@@ -32,6 +32,14 @@ export async function readApplied(client: pg.Client): Promise<Applied[]> {
   return rows
 }
 
+/** Set after a restore until `tidings resume`. */
+export async function readPause(client: pg.Client): Promise<string | undefined> {
+  const { rows } = await client
+    .query<{ value: string }>(`select value from settings where name = 'paused'`)
+    .catch(() => ({ rows: [] }))
+  return rows[0]?.value
+}
+
 /** Undefined if an interrupted first start created no table. */
 export async function readSealedCheck(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client

@@ -167,6 +167,9 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
   }
 }
 
+/** Statements on one session, in the transaction that its owner began. */
+export const onClient = (client: pg.Client): Db => runner((config) => client.query(config))
+
 function runner(send: (config: pg.QueryConfig) => Promise<pg.QueryResult>): Db {
   const execute = (statement: Statement, values: readonly unknown[] = []) =>
     send({ name: statement.name, text: statement.text, values: values as unknown[] }).catch(fail)

@@ -31,17 +31,14 @@ export interface Migrating {
  * Migrates the database to the schema of this code and runs `afterwards` under the same lock, with the names of the
  * applied migrations: ten nodes may start at once, and they bootstrap one after the other.
  */
-export async function migrate<Result = string[]>(
+export function migrate<Result = string[]>(
   pool: Pool,
   afterwards: (applied: string[]) => Promise<Result> = async (applied) => applied as Result,
   { migrations = readMigrations(), newer = 'refused' }: Migrating = {}
 ): Promise<Result> {
-  const client = await pool.connect()
-  try {
-    await client.query(`set statement_timeout = 0`)
+  return underMigrationLock(pool, async (client) => {
     await refuseWorker(client)
-    await takeLock(client)
-    await makeTable(client)
+    await makeMigrationTable(client)
     const done = await checkNewer(client, migrations, newer)
     const pending = migrations.filter(({ id }) => !done.has(id))
     for (const migration of pending) {
@@ -49,7 +46,20 @@ export async function migrate<Result = string[]>(
       else await applySingly(client, migration)
     }
     if (pending.length > 0) await distributeNew(client)
-    return await afterwards(pending.map(({ name }) => name))
+    return afterwards(pending.map(({ name }) => name))
+  })
+}
+
+/** Runs work on a session of its own that holds the lock of migrations: no node starts meanwhile. */
+export async function underMigrationLock<Result>(
+  pool: Pool,
+  work: (client: pg.Client) => Promise<Result>
+): Promise<Result> {
+  const client = await pool.connect()
+  try {
+    await client.query(`set statement_timeout = 0`)
+    await takeLock(client)
+    return await work(client)
   } finally {
     // Ending the session releases the lock, also when the server has stopped.
     await client.end().catch(() => {})
@@ -71,7 +81,7 @@ async function takeLock(client: pg.Client): Promise<void> {
   }
 }
 
-async function makeTable(client: pg.Client): Promise<void> {
+export async function makeMigrationTable(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ attname: string }>(
     `select attname from pg_attribute where attrelid = to_regclass('migrations') and attnum > 0`
   )
@@ -130,6 +140,13 @@ async function applySingly(client: pg.Client, migration: Migration): Promise<voi
     if (rows.length > 0) await client.query(`drop index concurrently ${index}`)
     await client.query(text)
   }
+  await record(client, migration)
+}
+
+/** Applies a migration in the transaction of the caller, which alone sees the tables. */
+export async function applyOne(client: pg.Client, migration: Migration): Promise<void> {
+  for (const text of migration.statements)
+    await client.query(migration.inTransaction ? text : text.replace(/\bindex\s+concurrently\b/i, 'index'))
   await record(client, migration)
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../errors.ts'
 import { type Connection, isPassing } from './db.ts'
+import { findBeside } from './embedded/beside.ts'
 import { startEmbedded } from './embedded/embedded.ts'
 import { databaseName } from './hosts/hosts.ts'
 import { createServers, NoPrimary } from './hosts/servers.ts'
@@ -23,6 +24,8 @@ export interface Opening {
   patienceMs?: number
   /** The name of the setting or argument that gave the address. */
   given?: string
+  /** Whether to use the embedded server of a Tidings that runs on the data folder, instead of refusing. */
+  beside?: boolean
 }
 
 const retryMs = 1_000
@@ -31,9 +34,14 @@ const retryMs = 1_000
 export async function openDatabase(
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
   say: (line: string) => void,
-  { signal, patienceMs = 30_000, given = 'DATABASE_URL' }: Opening = {}
+  { signal, patienceMs = 30_000, given = 'DATABASE_URL', beside = false }: Opening = {}
 ): Promise<Database> {
   if (config.DATABASE_URL === undefined) {
+    const url = beside && (await findBeside(config.DATA_DIR))
+    if (url) {
+      const name = `embedded in ${config.DATA_DIR}`
+      return { connection: { connectionString: url }, name, exited: new Promise(() => {}), stop: async () => {} }
+    }
     const server = await startEmbedded({ dataDir: config.DATA_DIR, say, ...(signal && { signal }) })
     return {
       connection: { connectionString: server.url },

@@ -61,20 +61,44 @@ const existing = ({
 }: Monthly) => `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
    where i.inhparent = '${table}'::regclass order by c.relname`
 
+/**
+ * Makes the table of a month, in the transaction of the caller. The text contains no value of a caller: names and bounds
+ * come from our own dates. Attaching an existing table does not block readers, as creating it in place would: a backup
+ * reads for hours.
+ */
+async function makeMonth(query: (text: string) => Promise<unknown>, monthly: Monthly, from: Date): Promise<void> {
+  const { table, bound, fillfactor = 100 } = monthly
+  const name = nameOf(monthly, from)
+  const to = monthStart(from, 1)
+  await query(`create table ${name} (like ${table} including constraints) with (fillfactor = ${fillfactor})`)
+  await query(`alter table ${table} attach partition ${name} for values from (${bound(from)}) to (${bound(to)})`)
+}
+
+/** Makes the table of a month by its name, `events_2026_11`. Returns whether the name is one of a month. */
+export async function makeMonthNamed(
+  query: (text: string) => Promise<unknown>,
+  monthlies: readonly Monthly[],
+  name: string
+): Promise<boolean> {
+  const [, table, year, month] = /^(\w+)_(\d{4})_(\d\d)$/.exec(name) ?? []
+  const monthly = monthlies.find((one) => one.table === table)
+  const from = new Date(Date.UTC(Number(year), Number(month) - 1, 1))
+  if (!monthly || nameOf(monthly, from) !== name) return false
+  await makeMonth(query, monthly, from)
+  return true
+}
+
 /** Makes the missing tables of the months around a time. Safe on many nodes at once. */
 export async function makePartitions(pool: Pool, monthly: Monthly, around: Date): Promise<void> {
-  const { table, bound, fillfactor = 100, ahead = 2 } = monthly
+  const { ahead = 2 } = monthly
   await withLock(pool, async (query) => {
     const there = new Set((await query(existing(monthly))).map(({ name }) => name))
     for (const offset of monthsAround(ahead)) {
-      const [from, to] = [monthStart(around, offset), monthStart(around, offset + 1)]
+      const from = monthStart(around, offset)
       const name = nameOf(monthly, from)
       if (there.has(name)) continue
-      // The text contains no value of a caller: names and bounds come from our own dates. Attaching an existing table
-      // does not block readers, as creating it in place would: a backup reads for hours.
       await query('begin')
-      await query(`create table ${name} (like ${table} including constraints) with (fillfactor = ${fillfactor})`)
-      await query(`alter table ${table} attach partition ${name} for values from (${bound(from)}) to (${bound(to)})`)
+      await makeMonth(query, monthly, from)
       await query('commit')
     }
   })

@@ -34,5 +34,10 @@ const holdRow = statement('platform.hold_setting', 'select 1 from settings where
 /** Holds a setting until the end of the transaction: others that hold it wait. */
 export const holdSetting = (tx: Db, name: string) => tx.one(holdRow, [name])
 
+const removeRow = statement('platform.remove_setting', 'delete from settings where name = $1')
+
+/** Returns the number of settings that were removed. */
+export const removeSetting = (db: Db, name: string) => db.run(removeRow, [name])
+
 /** Stores a setting only if it has no value yet. */
 export const addSetting = (db: Db, name: string, value: string) => db.run(addRow, [name, value])

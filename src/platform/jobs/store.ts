@@ -83,7 +83,10 @@ export const claim = statement(
    returning id, name, coalesce(project_id, '') as lane, payload, attempts, max_attempts as "maxAttempts"`
 )
 
-/** Wakes jobs that have become due and jobs of dead workers, and returns the milliseconds until the next one is due. */
+/**
+ * Wakes jobs that have become due and jobs of dead workers, and returns the milliseconds until the next one is due, and
+ * whether the installation is paused after a restore.
+ */
 export const sweep = statement(
   'jobs.sweep',
   `with due as (
@@ -98,6 +101,7 @@ export const sweep = statement(
      returning 1
    )
    select (select count(*)::int from woken) as woken,
+          exists (select from settings where name = 'paused') as paused,
           (select extract(epoch from run_at - now())::float8 * 1000 from jobs
             where not ready and run_at > now() order by run_at limit 1) as "nextInMs"`
 )

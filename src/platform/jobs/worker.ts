@@ -63,6 +63,8 @@ class JobWorker implements Worker {
   /** The number of rounds in a row that failed, because the database did not respond. */
   #away = 0
   #over = false
+  /** Whether the installation was restored and not resumed. It is paused only while no node runs, so each sweep asks. */
+  #paused = false
   #watch: NodeJS.Timeout | undefined
 
   constructor(options: WorkerOptions) {
@@ -183,7 +185,7 @@ class JobWorker implements Worker {
     if (this.#isWorking() && nowMs() >= this.#sweepAt) await this.#sweep()
     // Checked again: a stop may have started meanwhile, and would not wait for a later claim. All claims are sent
     // together: the session returns their rows in order.
-    if (this.#isWorking())
+    if (this.#isWorking() && !this.#paused)
       await Promise.all(this.#queues.filter((queue) => queue.wants()).map((queue) => queue.claim()))
   }
 
@@ -213,11 +215,14 @@ class JobWorker implements Worker {
   async #sweep(): Promise<void> {
     const sentAt = nowMs()
     const backMs = this.#laterReach.lookBackMs()
-    const found = await this.#session.query<{ woken: number; nextInMs: number | null }>(store.sweep, [
+    const found = await this.#session.query<{ woken: number; paused: boolean; nextInMs: number | null }>(store.sweep, [
       jobsPerSweep,
       backMs
     ])
-    const { woken, nextInMs } = found[0]!
+    const { woken, paused, nextInMs } = found[0]!
+    if (paused !== this.#paused)
+      this.#options.log.warn(paused ? 'jobs wait: the installation is paused until `tidings resume`' : 'jobs run again')
+    this.#paused = paused
     if (woken < jobsPerSweep) this.#laterReach.clear(sentAt, backMs)
     this.#sweepAt = woken === jobsPerSweep ? 0 : nowMs() + Math.min(nextInMs ?? this.#pollMs, this.#pollMs)
     this.#hintAll()

@@ -1,9 +1,25 @@
-import { Alert, Button, Group, Text } from '@mantine/core'
+import { Alert, Button, Code, Group, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { project } from '../api/client.ts'
+import { useNodes } from '../api/nodes.ts'
 import { useHasRole } from '../api/session.ts'
 import { ErrorAlert } from '../parts/states.tsx'
 import { When } from '../parts/texts.tsx'
+
+/** Shown on every page after a restore: the whole installation waits, and only its operator can continue. */
+export function RestoredBanner() {
+  const paused = useNodes().data?.paused
+  if (!paused) return null
+  return (
+    <Alert color="orange" mb="md" title="Restored and paused" role="status">
+      <Text size="sm">
+        This installation was restored from a backup of <When at={paused.backup_made_at} />. Nothing is sent, no webhook
+        is called and no job runs, because what waited in the backup may have been sent since. To continue, run{' '}
+        <Code>tidings resume</Code> on the server.
+      </Text>
+    </Alert>
+  )
+}
 
 /** Shown on every page of a paused project, because it explains why no message arrives. */
 export const PausedBanner = ({ projectId, since }: { projectId: string; since: string }) => (

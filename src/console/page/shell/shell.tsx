@@ -2,6 +2,7 @@ import { Badge, NavLink } from '@mantine/core'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useChanges } from '../api/changes.ts'
+import { useNodes } from '../api/nodes.ts'
 import { useHasRole, useProject, useProjectId, useProjects } from '../api/session.ts'
 import { PersonIcon, ProjectsIcon, UsersIcon } from '../parts/icons.tsx'
 import { ErrorAlert, Loading } from '../parts/states.tsx'
@@ -9,7 +10,7 @@ import { ConnectionLost } from './connection-lost.tsx'
 import { Frame } from './frame.tsx'
 import { ProjectMenu } from './menu.tsx'
 import { NoWorker } from './no-worker.tsx'
-import { PausedBanner } from './paused.tsx'
+import { PausedBanner, RestoredBanner } from './paused.tsx'
 
 /** The frame of every page of a project: header, menu and banners. */
 export function Shell() {
@@ -67,6 +68,7 @@ export function InstallationShell() {
         ))
       }
     >
+      <RestoredBanner />
       <Outlet />
     </Frame>
   )
@@ -75,10 +77,14 @@ export function InstallationShell() {
 function Banners() {
   const project = useProject()
   const reachable = useChanges(project?.id)
+  const restored = useNodes().data?.paused
   return (
     <>
       {!reachable && <ConnectionLost />}
-      {project?.paused_at && <PausedBanner projectId={project.id} since={project.paused_at} />}
+      <RestoredBanner />
+      {project?.paused_at && project.paused_at !== restored?.since && (
+        <PausedBanner projectId={project.id} since={project.paused_at} />
+      )}
       <NoWorker />
     </>
   )

@@ -114,7 +114,7 @@ async function start(
  * The folder of a socket is not a host name, so it travels as a parameter that any reader of URLs can read. Port and
  * sslmode are explicit, because otherwise the variables PGPORT and PGSSLMODE would apply.
  */
-function urlOf({ socketDir }: Cluster, database: string): string {
+export function urlOf({ socketDir }: Pick<Cluster, 'socketDir'>, database: string): string {
   return `postgresql://tidings@localhost:5432/${database}?host=${encodeURIComponent(socketDir)}&sslmode=disable`
 }
 

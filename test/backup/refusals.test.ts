@@ -62,8 +62,7 @@ describe('a restore refuses, and leaves nothing behind', () => {
       ['nothing', Buffer.alloc(0), /not a backup of Tidings/],
       ['text', Buffer.from('select 1;\n'.repeat(100)), /not a backup of Tidings/],
       ['only the first line', whole.subarray(0, magic.length), /damaged or was cut off/],
-      ['a later format', Buffer.from('tidings-backup 2\nabc'), /format that this version does not know/],
-      ['more after its end', Buffer.concat([whole, zstdCompressSync(Buffer.from('more'))]), /damaged/]
+      ['a later format', Buffer.from('tidings-backup 2\nabc'), /format that this version does not know/]
     ]
     const { url, env } = await emptyTarget(t)
     for (const [what, bytes, sentence] of cases) {

@@ -126,7 +126,10 @@ async function* decompressed(source: Readable): AsyncGenerator<Buffer> {
   // Errors of reading and of decompressing both end the loop below.
   source.on('error', (error) => opened.destroy(error))
   const pieces = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>
-  const first = await readMagic(pieces)
+  const first = await readMagic(pieces).catch((error) => {
+    source.destroy()
+    throw error
+  })
   const feed = async () => {
     opened.write(first)
     for (;;) {

@@ -53,7 +53,7 @@ export async function checkCluster(folder: string): Promise<boolean> {
   if (version === major) return true
   throw new OperatorError(
     version
-      ? `${folder} was written by PostgreSQL ${version}, and this Tidings brings PostgreSQL ${major}. Start the Tidings that wrote it, or set DATA_DIR to another folder.`
+      ? `${folder} was written by PostgreSQL ${version}, and this Tidings brings PostgreSQL ${major}. Make a backup with the Tidings that wrote it (\`tidings backup\`), move this folder away, and restore: docs/guides/backups.md.`
       : `${folder} holds no PostgreSQL. Move it away, or set DATA_DIR to another folder.`
   )
 }

@@ -13,6 +13,7 @@ import { forgetNames } from './audit/name-store.ts'
 import { type CallerKey, type Credentials, changedChannel } from './credentials.ts'
 import { findIdentitySecret } from './identity-store.ts'
 import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './keys.ts'
+import { detailsOf, type KeyOptions, type NewKey, newKey } from './new-key.ts'
 import type { Policy } from './policy.ts'
 import {
   type Mode,
@@ -52,6 +53,7 @@ export { checkIdentity, createIdentity, type Identity } from './identity.ts'
 export { resumeAll } from './jobs.ts'
 export type { KeyKind, Role } from './keys.ts'
 export { hashOf, isPossible, newCredential, prefixes } from './keys.ts'
+export type { NewKey } from './new-key.ts'
 export { counted, type Permit, type Policy, type PolicyHours } from './policy.ts'
 export { actorOf, atLeast, highestRole, type Principal, reachOf, roleIn } from './principal.ts'
 export {
@@ -98,34 +100,6 @@ const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const set = <Fields extends object>(fields: Fields = {} as Fields) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Record<keyof Fields, number>
 const randomProjectId = () => Array.from({ length: 12 }, () => letters[randomInt(letters.length)]).join('') as ProjectId
-
-export type NewKey = Omit<store.KeyRow, 'last_used_at'> & { key: string }
-
-interface KeyOptions {
-  text?: string | undefined
-  expiresAt?: Date | null
-  policy?: Policy | null
-  originId?: string | null
-}
-
-function newKey(
-  projectId: ProjectId,
-  kind: KeyKind,
-  name: string,
-  { expiresAt = null, policy = null, originId = null, text = newCredential(kind) }: KeyOptions
-): NewKey {
-  const ends = { created_at: new Date(), expires_at: expiresAt }
-  const rules = { policy, origin_id: originId }
-  return { id: newId(), project_id: projectId, kind, name, prefix: shownPrefix(text), ...ends, ...rules, key: text }
-}
-
-/** The fields for the audit log. */
-const detailsOf = ({ kind, name, expires_at, policy }: NewKey) => ({
-  kind,
-  name,
-  ...(expires_at && { expires_at }),
-  ...(policy && { policy })
-})
 
 /** Erases the data of a deleted project in steps; passed in, because users come later in the line of imports. */
 export type ScheduleErasure = (tx: Db, projectId: ProjectId) => Promise<void>

@@ -12,17 +12,8 @@ import { formerOf } from './audit/former.ts'
 import { forgetNames } from './audit/name-store.ts'
 import { type CallerKey, type Credentials, changedChannel } from './credentials.ts'
 import { findIdentitySecret } from './identity-store.ts'
-import {
-  detailsOf,
-  hashOf,
-  type KeyKind,
-  type KeyOptions,
-  type NewKey,
-  newCredential,
-  newKey,
-  type Role,
-  shownPrefix
-} from './keys.ts'
+import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './keys.ts'
+import { detailsOf, type KeyOptions, type NewKey, newKey } from './new-key.ts'
 import type { Policy } from './policy.ts'
 import {
   type Mode,
@@ -60,8 +51,9 @@ export {
 } from './credentials.ts'
 export { checkIdentity, createIdentity, type Identity } from './identity.ts'
 export { resumeAll } from './jobs.ts'
-export type { KeyKind, NewKey, Role } from './keys.ts'
+export type { KeyKind, Role } from './keys.ts'
 export { hashOf, isPossible, newCredential, prefixes } from './keys.ts'
+export type { NewKey } from './new-key.ts'
 export { counted, type Permit, type Policy, type PolicyHours } from './policy.ts'
 export { actorOf, atLeast, highestRole, type Principal, reachOf, roleIn } from './principal.ts'
 export {

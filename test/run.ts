@@ -1,5 +1,6 @@
-// Runs all tests, or the given files: `node test/run.ts [--external] [--statements] [--shared] [file ...]`.
+// Runs all tests, or the given files: `node test/run.ts [--external] [--pooler] [--statements] [--shared] [file ...]`.
 // The tests use an embedded server that this program starts, or with --external the one that TEST_DATABASE_URL names.
+// With --pooler, services reach the server through pgbouncer in transaction mode, and only tests that use a server run.
 // With --statements, only tests run whose result may depend on how a server understands our statements.
 // Each given file runs in a separate process; with --shared, the files share a few processes, as in a whole run.
 // A whole run has two parts with a summary each: the suite, then the crash and fuzz runs.
@@ -15,10 +16,12 @@ import { builtConsole } from '../src/console/console.ts'
 import { type EmbeddedServer, startEmbedded } from '../src/platform/db/embedded/embedded.ts'
 import { inLanes, inProcesses } from './lanes.ts'
 import { createDatabase, dropDatabase, withClient } from './support/database.ts'
+import { poolSuite } from './support/pgbouncer.ts'
 import { descendantsOf, endByForce, processesWith } from './support/processes.ts'
 import { bootstrappedDatabase } from './support/service.ts'
 import { watchFiles } from './watch.ts'
 
+const pooler = process.argv.includes('--pooler')
 const external = process.argv.includes('--external')
 const statements = process.argv.includes('--statements')
 const shared = process.argv.includes('--shared')
@@ -35,12 +38,12 @@ const ordeals = /^test\/(crash|fuzz)\//
 const aboutStatements = /^test\/(engines|messages|segments)\/|^test\/spec\/\d|^test\/(schema|locked-months)\./
 const all = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
 const textOf = (file: string) => readFileSync(file, 'utf8')
-// The long mode runs only tests that try more cases if they have more time. With --external, only tests that use a
-// server run: the result of all others does not depend on it.
+// The long mode runs only tests that try more cases if they have more time. With --external or --pooler, only tests that
+// use a server run: the result of all others does not depend on it.
 const meant = all.filter(
   (file) =>
     (!long || textOf(file).includes('TIDINGS_LONG')) &&
-    (!external || reachesServer(file)) &&
+    (!(external || pooler) || reachesServer(file)) &&
     (!statements || aboutStatements.test(file))
 )
 
@@ -73,6 +76,8 @@ process.env.TEST_DATABASE_URL = url
 const migrated = await createDatabase('migrated')
 process.env.TEST_DATABASE_TEMPLATE = migrated
 const bootstrapped = await bootstrappedDatabase()
+// Only now: a pooler would keep connections to the databases that tests copy.
+const pgbouncer = pooler ? await poolSuite(url) : undefined
 const folder = await mkdtemp(join(tmpdir(), 'tidings-suite-'))
 let stopped = false
 let failed = 0
@@ -90,6 +95,7 @@ if (chosen.length > 0 || long) {
 }
 failed += await leftBehind()
 await rm(folder, { recursive: true, force: true })
+await pgbouncer?.stop()
 if (!server) for (const name of [migrated, bootstrapped]) await dropDatabase(name)
 await server?.stop()
 process.exit(failed > 0 ? 1 : 0)

@@ -178,6 +178,15 @@ export const settings = {
   DATABASE_POOL_SIZE: setting(whole(2, 200), 'The most connections that this process keeps to the database.', {
     fallback: '10'
   }),
+  DATABASE_POOLER: setting(
+    oneOf('transaction'),
+    'Set it to transaction if DATABASE_URL names a pooler that lends a connection for each transaction, such as pgbouncer with pool_mode = transaction. See docs/guides/self-hosting.md.'
+  ),
+  DATABASE_LISTEN_URL: setting(
+    databaseUrl,
+    'With DATABASE_POOLER: the address of the same database past the pooler, for one connection of each process that hears of changes at once. Without it, processes look for changes twice a second.',
+    { secret: true }
+  ),
   PUBLIC_URL: setting(
     url('http', 'https'),
     'Address at which clients reach the service, if it differs from HOST and PORT.'
@@ -305,6 +314,8 @@ type Settings = typeof settings
 type Given<Name extends keyof Settings> = Settings[Name] extends Setting<infer Value> ? Value : never
 type Optional =
   | 'DATABASE_URL'
+  | 'DATABASE_POOLER'
+  | 'DATABASE_LISTEN_URL'
   | 'PUBLIC_URL'
   | 'MASTER_KEY'
   | 'METRICS_TOKEN'
@@ -341,9 +352,18 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
   if (config.TEXT_MODEL_URL && !config.TEXT_MODEL_NAME)
     faults.push('  TEXT_MODEL_NAME: must be given where TEXT_MODEL_URL is')
-  faults.push(...oidcFaults(config))
+  faults.push(...poolerFaults(config), ...oidcFaults(config))
   if (faults.length > 0) throw new OperatorError(`The configuration is not valid:\n${faults.join('\n')}`, 78)
   return Object.freeze(config) as Config
+}
+
+/** Settings of a pooler that hold only together. */
+function poolerFaults({ DATABASE_URL, DATABASE_POOLER, DATABASE_LISTEN_URL }: Record<string, unknown>): string[] {
+  const faults: string[] = []
+  if (DATABASE_POOLER && !DATABASE_URL) faults.push('  DATABASE_POOLER: needs DATABASE_URL, the address of the pooler')
+  if (DATABASE_LISTEN_URL && !DATABASE_POOLER)
+    faults.push('  DATABASE_LISTEN_URL: needs DATABASE_POOLER; without a pooler, DATABASE_URL is used to listen')
+  return faults
 }
 
 /** Settings of the identity provider that hold only together. */

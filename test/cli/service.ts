@@ -7,6 +7,7 @@ import { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { runCli } from '../../src/cli/program.ts'
+import { throughPooler } from '../support/pooled.ts'
 import * as inProcess from '../support/service.ts'
 
 export const binary = resolve(import.meta.dirname, '../../bin/tidings.js')
@@ -31,7 +32,7 @@ export interface RunOptions {
 export async function run(args: readonly string[], { env = {}, input = '' }: RunOptions = {}): Promise<Ran> {
   const [stdout, stderr] = [collector(), collector()]
   const shell = { stdin: inPieces(input), stdout: stdout.stream, stderr: stderr.stream, onInterrupt() {} }
-  const code = await runCli(args, { env: bare(env), ...shell })
+  const code = await runCli(args, { env: bare(throughPooler(env)), ...shell })
   return { code, stdout: stdout.text(), stderr: stderr.text(), json: () => JSON.parse(stdout.text()) }
 }
 

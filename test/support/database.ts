@@ -6,6 +6,7 @@ import { type Connection, forbidSecondConnections, openPool, type Pool } from '.
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { createOnCitus, dropOnCitus, migrateOnCitus, onCitus } from './citus-databases.ts'
 import { silentLog } from './log.ts'
+import { poolOf } from './pooled.ts'
 
 forbidSecondConnections()
 /** Runs work outside the transaction of a test, as another process would. */
@@ -82,8 +83,8 @@ async function migrateDatabase(url: string): Promise<void> {
 
 /** A separate migrated database with a pool on it. */
 export async function testPool(t: TestContext): Promise<Pool> {
-  const { connection } = await migratedDatabase(t)
-  const pool = openPool(connection, silentLog)
+  const { url } = await migratedDatabase(t)
+  const pool = poolOf(url)
   t.after(() => pool.close())
   return pool
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { TestContext } from 'node:test'
 import { endChild } from './children.ts'
+import { throughPooler } from './pooled.ts'
 import { environmentOf, livingProcesses } from './processes.ts'
 
 export const root = resolve(import.meta.dirname, '../..')
@@ -34,7 +35,7 @@ export function startProgram(
   const { TEST_DATABASE_URL: _, ...inherited } = process.env
   const child = spawn(command[0]!, command.slice(1), {
     cwd: root,
-    env: { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...env },
+    env: { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...throughPooler(env) },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   let [stdout, stderr] = ['', '']

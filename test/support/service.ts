@@ -5,9 +5,11 @@ import { after } from 'node:test'
 import pg from 'pg'
 import { type App, type AppOptions, startApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/platform/config.ts'
+import { connectionOf } from '../../src/platform/db/open.ts'
 import { createDatabase, databaseUrl, dropDatabase } from './database.ts'
 import { type Asked, ask, type Json, type Reply } from './http.ts'
 import { silentLog } from './log.ts'
+import { throughPooler } from './pooled.ts'
 
 export { eventually } from './eventually.ts'
 
@@ -79,15 +81,21 @@ export async function startNode(env: Record<string, string>, given: Given = {}):
 
 async function open(env: Record<string, string>, given: Given): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-test-'))
-  const config = readConfig({ PORT: '0', LOG_LEVEL: 'silent', SHUTDOWN_SECONDS: '2', DATA_DIR: dataDir, ...env })
-  const connection = { connectionString: config.DATABASE_URL! }
+  const config = readConfig({
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    SHUTDOWN_SECONDS: '2',
+    DATA_DIR: dataDir,
+    ...throughPooler(env)
+  })
+  const connection = connectionOf({ ...config, DATABASE_URL: config.DATABASE_URL! })
   const database = { connection, name: 'test', exited: new Promise<void>(() => {}), stop: async () => {} }
   const app = await startApp({ config, database, log: silentLog, role: 'all', say: () => {}, ...given })
   const url = `http://127.0.0.1:${app.port}`
   const adminToken = config.BOOTSTRAP_ADMIN_TOKEN ?? app.bootstrapped.credentials.admin_token!
   // The connection stays open, because a test that waits queries again and again. It ends with the database or the
   // process.
-  const behind = new pg.Pool({ connectionString: config.DATABASE_URL!, max: 3, allowExitOnIdle: true })
+  const behind = new pg.Pool({ connectionString: env.DATABASE_URL!, max: 3, allowExitOnIdle: true })
   behind.on('error', () => {})
   let closed: Promise<void> | undefined
   const close = () => (closed ??= app.close().then(() => rm(dataDir, { recursive: true, force: true })))
@@ -103,7 +111,7 @@ async function open(env: Record<string, string>, given: Given): Promise<TestServ
     config,
     app,
     adminToken,
-    databaseUrl: config.DATABASE_URL!,
+    databaseUrl: env.DATABASE_URL!,
     ask: (method, path, asked) => ask(url, method, path, asked),
     manage,
     async project(wish = {}) {

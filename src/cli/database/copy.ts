@@ -24,14 +24,14 @@ DATA_DIR/master.key or MASTER_KEY.`
   command.action(async (url: string, options: { json?: true }) => {
     checkAddress(url)
     const config = readConfig(shell.env)
-    if (url === config.DATABASE_URL)
+    if (url === config.DATABASE_URL || url === config.DATABASE_LISTEN_URL)
       throw usageFailure(
         'This is the database of DATABASE_URL itself. Leave DATABASE_URL unset to copy the embedded one.'
       )
     const interrupt = interruption(shell)
     const done = await onDatabase(
       shell,
-      { ...config, DATABASE_URL: url },
+      { ...config, DATABASE_URL: url, DATABASE_POOLER: undefined, DATABASE_LISTEN_URL: undefined },
       (target) => onDatabase(shell, config, (source) => copy(source, target, shell), { interrupt }),
       // The operator has just typed the address and can correct it, so the command does not wait for an unreachable
       // database.

@@ -16,7 +16,8 @@ export interface OnDatabase {
 /** Opens the database, or starts the embedded one, and closes it after the work. */
 export async function onDatabase<Result>(
   shell: Shell,
-  config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'LOG_LEVEL'>,
+  config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'LOG_LEVEL'> &
+    Partial<Pick<Config, 'DATABASE_POOLER' | 'DATABASE_LISTEN_URL'>>,
   work: (database: OnDatabase) => Promise<Result>,
   { interrupt = interruption(shell), ...opening }: Omit<Opening, 'signal'> & { interrupt?: AbortSignal } = {}
 ): Promise<Result> {

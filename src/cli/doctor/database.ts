@@ -2,6 +2,7 @@ import pg from 'pg'
 import { type InstallationPause, pausedSentence } from '../../platform/backup/paused.ts'
 import { databaseName } from '../../platform/db/hosts/hosts.ts'
 import { readMigrations } from '../../platform/db/migrations.ts'
+import { connectionOf } from '../../platform/db/open.ts'
 import { checkServer } from '../../platform/db/server-check.ts'
 import { OperatorError } from '../../platform/errors.ts'
 import { compareClocks, type Finding, fail, ok, warn } from './check.ts'
@@ -19,25 +20,27 @@ export interface CheckedDatabase {
 }
 
 /** Checks the operator's own PostgreSQL, read-only. */
-export async function checkDatabase(url: string): Promise<CheckedDatabase> {
-  const { primary, findings } = await checkServers(url)
+export async function checkDatabase(config: Parameters<typeof connectionOf>[0]): Promise<CheckedDatabase> {
+  const { primary, findings } = await checkServers(config.DATABASE_URL)
   if (!primary) return { findings }
-  const checked = await checkPrimary(primary.url)
+  const checked = await checkPrimary(connectionOf({ ...config, DATABASE_URL: primary.url }))
   return { ...checked, findings: [...findings, ...checked.findings] }
 }
 
-async function checkPrimary(url: string): Promise<CheckedDatabase> {
+async function checkPrimary(connection: ReturnType<typeof connectionOf>): Promise<CheckedDatabase> {
+  const url = connection.connectionString
   const shown = databaseName(url)
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: limitMs,
-    query_timeout: limitMs,
-    options: '-c default_transaction_read_only=on'
+    query_timeout: limitMs
   })
   client.on('error', () => {})
   try {
-    await checkServer({ connectionString: url }, shown)
+    await checkServer(connection, shown)
     await client.connect()
+    // A pooler would not let a setting pass with which a connection begins.
+    await client.query('begin read only')
     return await look(client, shown)
   } catch (error) {
     if (error instanceof OperatorError) return { findings: [fail('PostgreSQL', error.message)] }

@@ -25,7 +25,7 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const folder = await checkDataFolder(DATA_DIR)
   const credentials = await checkCredentials(DATA_DIR)
   const database: CheckedDatabase = DATABASE_URL
-    ? await checkDatabase(DATABASE_URL)
+    ? await checkDatabase({ ...config, DATABASE_URL })
     : { findings: await checkEmbedded(DATA_DIR) }
   const key = await checkMasterKey(MASTER_KEY, DATA_DIR, database.sealedCheck)
   const port = await checkPort(HOST, PORT, credentials.baseUrl)

@@ -22,17 +22,20 @@ export interface Copying {
 export async function copyDatabase(copying: Copying): Promise<Record<string, number>> {
   const [source, target] = [await copying.from.connect(), await copying.to.connect()]
   try {
-    for (const client of [source, target]) {
-      await client.query('set statement_timeout = 0')
-      await client.query(`set datestyle = 'ISO, YMD'`)
-    }
     await source.query('begin isolation level repeatable read read only')
     await target.query('begin')
+    for (const client of [source, target]) {
+      await client.query('set local statement_timeout = 0')
+      await client.query(`set local datestyle = 'ISO, YMD'`)
+    }
     await refuseUnlessEmpty(target)
     await makeSamePartitions(source, target)
     const copied = await copyRows(source, target, copying)
     await target.query('commit')
+    await target.query('begin')
+    await target.query('set local statement_timeout = 0')
     await target.query('analyze')
+    await target.query('commit')
     return copied
   } finally {
     // An open transaction ends with its session.

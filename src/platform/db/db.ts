@@ -34,15 +34,30 @@ export interface Transaction extends Db {
 export interface Pool extends Db {
   /** Commits when `work` returns, unless `work` committed itself, and rolls back when it throws. */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>
-  /** A connection of its own, outside the pool, for LISTEN and session locks. The caller ends it. */
+  /** A connection of its own, outside the pool. The caller ends it. See `isLent` for what it may keep. */
   connect(): Promise<pg.Client>
+  /**
+   * A connection that keeps listeners and locks between transactions. The caller ends it. Undefined if the database is
+   * reachable only through a pooler that lends back ends.
+   */
+  readonly session: (() => Promise<pg.Client>) | undefined
+  /**
+   * Whether a pooler lends a back end to a connection for one transaction only: settings, locks and prepared statements
+   * of a connection would stay in a back end that others use next.
+   */
+  readonly isLent: boolean
   readonly stats: () => { total: number; idle: number; waiting: number }
   /** The servers of the address, of which one takes writes. */
   readonly servers: Pick<Servers, 'inUse' | 'changes'>
   close(): Promise<void>
 }
 
-export type Connection = pg.ClientConfig
+export interface Connection extends pg.ClientConfig {
+  /** Set if the address is that of a pooler that lends a back end for each transaction. */
+  pooler?: 'transaction' | undefined
+  /** Then the address of the server itself, if it is known: for LISTEN and for locks that outlive a transaction. */
+  direct?: pg.ClientConfig | undefined
+}
 
 const inside = new AsyncLocalStorage<boolean>()
 let strict = false
@@ -62,22 +77,14 @@ function refuseInside(): void {
 const connectMs = 3_000
 /** The time limit of any one statement; long work runs in batches and never in one long statement. */
 const statementMs = 30_000
+const limitedBegin = `begin; set local statement_timeout = ${statementMs}`
+
+type Send = (config: pg.QueryConfig) => Promise<pg.QueryResult>
 
 /** Opens connections to the server that takes writes, of all that the address names (docs/decisions/0058). */
-export function openPool(connection: Connection, log: Log, size = 10): Pool {
-  const servers = createServers(connection.connectionString, log)
-  const Writer = writerOf(servers)
-  const settings: pg.ClientConfig = {
-    ...connection,
-    ...(servers.hosts[0] && { connectionString: servers.hosts[0].url }),
-    application_name: 'tidings',
-    // A statement need not wait for the result of the one before. Results come in the same order.
-    pipeline: true,
-    keepAlive: true,
-    statement_timeout: statementMs,
-    // The server's own limit does not help if the network loses its response.
-    query_timeout: statementMs + 5_000
-  }
+export function openPool({ pooler, direct, ...connection }: Connection, log: Log, size = 10): Pool {
+  const isLent = pooler === 'transaction'
+  const { servers, Writer, settings } = addressed(connection, isLent, log)
   const pool = new pg.Pool({
     ...settings,
     Client: Writer,
@@ -92,87 +99,121 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
     if (isReadOnly(error)) servers.doubt()
     throw error
   }
+  const connect = () =>
+    openOne({ Writer, settings }).catch(async (error) => (await limit.borrowed(error).catch(fail)) ?? fail(error))
+  const past = isLent && direct ? addressed(direct, false, log) : undefined
+  const session = isLent ? past && (() => openOne(past).catch(fail)) : connect
+
+  /** Commits when `work` returns, unless `work` committed itself, and rolls back when it throws. */
+  async function within<Result>(work: (send: Send, commit: () => Promise<void>) => Promise<Result>): Promise<Result> {
+    refuseInside()
+    const client = await limit.waiting(() => pool.connect()).catch(fail)
+    let broken: Error | undefined
+    // A connection lost between two statements emits an error event, which would end the process without a listener.
+    const lost = (error: Error) => {
+      broken = error
+    }
+    client.on('error', lost)
+    // An error that does not come from the server, such as a value that cannot be serialized, leaves the driver and
+    // the server with different lists of prepared statements: every later use of them would fail.
+    let failure: Error | undefined
+    const suspect = (error: Error): never => {
+      failure ??= error
+      // A connection to a server that takes no writes is not used again.
+      if (!(error instanceof pg.DatabaseError) || isReadOnly(error)) broken = error
+      return doubtful(error)
+    }
+    let committed = false
+    const commit = async () => {
+      committed = true
+      const { command } = await client.query('commit')
+      // After a failed statement the server responds to a commit with a rollback; the failure has the cause. Both
+      // responses may arrive together.
+      if (command !== 'COMMIT') throw failure ?? new Error('the transaction was rolled back')
+    }
+    try {
+      // `begin` travels with the first statement: waiting for its response would cost a round trip.
+      const begun = client.query(isLent ? limitedBegin : 'begin')
+      begun.catch(suspect).catch(() => {})
+      // If `begin` failed, a statement sent now would run outside of a transaction.
+      const send: Send = (config) => (failure ? Promise.reject(failure) : client.query(config).catch(suspect))
+      const result = await work(send, commit)
+      await begun
+      if (!committed) await commit()
+      return result
+    } catch (error) {
+      // A connection that cannot roll back is not returned to the pool.
+      await client.query('rollback').catch((cause: Error) => {
+        broken = cause
+      })
+      return fail(error)
+    } finally {
+      client.off('error', lost)
+      client.release(broken)
+    }
+  }
+
+  const alone: Send = (config) => {
+    refuseInside()
+    return limit.waiting(() => pool.query(config)).catch(doubtful)
+  }
+  // The time limit of a statement holds only within a transaction here. All parts travel together.
+  const lent: Send = (config) =>
+    within(async (send, commit) => (await Promise.all([send(config), commit()]))[0] satisfies pg.QueryResult)
 
   return {
-    ...runner((config) => {
-      refuseInside()
-      return limit.waiting(() => pool.query(config)).catch(doubtful)
-    }),
-    async transaction(work) {
-      refuseInside()
-      const client = await limit.waiting(() => pool.connect()).catch(fail)
-      let broken: Error | undefined
-      // A connection lost between two statements emits an error event, which would end the process without a listener.
-      const lost = (error: Error) => {
-        broken = error
-      }
-      client.on('error', lost)
-      // An error that does not come from the server, such as a value that cannot be serialized, leaves the driver and
-      // the server with different lists of prepared statements: every later use of them would fail.
-      let failure: Error | undefined
-      const suspect = (error: Error): never => {
-        failure ??= error
-        // A connection to a server that takes no writes is not used again.
-        if (!(error instanceof pg.DatabaseError) || isReadOnly(error)) broken = error
-        return doubtful(error)
-      }
-      let committed = false
-      const commit = async () => {
-        committed = true
-        const { command } = await client.query('commit')
-        // After a failed statement the server responds to a commit with a rollback; the failure has the cause. Both
-        // responses may arrive together.
-        if (command !== 'COMMIT') throw failure ?? new Error('the transaction was rolled back')
-      }
-      try {
-        // `begin` travels with the first statement: waiting for its response would cost a round trip.
-        const begun = client.query('begin')
-        begun.catch(suspect).catch(() => {})
-        // If `begin` failed, a statement sent now would run outside of a transaction.
-        const send = (config: pg.QueryConfig) =>
-          failure ? Promise.reject(failure) : client.query(config).catch(suspect)
-        const tx = { ...runner(send), commit }
-        const result = await (strict ? inside.run(true, () => work(tx)) : work(tx))
-        await begun
-        if (!committed) await commit()
-        return result
-      } catch (error) {
-        // A connection that cannot roll back is not returned to the pool.
-        await client.query('rollback').catch((cause: Error) => {
-          broken = cause
-        })
-        return fail(error)
-      } finally {
-        client.off('error', lost)
-        client.release(broken)
-      }
-    },
-    async connect() {
-      const client = new Writer({ ...settings, connectionTimeoutMillis: connectMs, query_timeout: 0 })
-      client.on('error', () => {}) // The owner gets the 'end' event.
-      try {
-        await client.connect()
-        return client
-      } catch (error) {
-        return (await limit.borrowed(error).catch(fail)) ?? fail(error)
-      }
-    },
-    stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    ...runner(isLent ? lent : alone, isLent),
+    transaction: (work) =>
+      within((send, commit) => {
+        const tx = { ...runner(send, isLent), commit }
+        return strict ? inside.run(true, () => work(tx)) : work(tx)
+      }),
+    connect,
+    session,
+    isLent,
     servers,
+    stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async close() {
       limit.close()
       await pool.end()
       servers.close()
+      past?.servers.close()
     }
   }
 }
 
-/** Statements on one session, in the transaction that its owner began. */
-export const onClient = (client: pg.Client): Db => runner((config) => client.query(config))
+/** Statements on one session, in the transaction that its owner began; unnamed, because it may be lent by a pooler. */
+export const onClient = (client: pg.Client): Db => runner((config) => client.query(config), true)
 
-function runner(send: (config: pg.QueryConfig) => Promise<pg.QueryResult>): Db {
-  const execute = (statement: Statement, values: readonly unknown[] = []) =>
-    send({ name: statement.name, text: statement.text, values: values as unknown[] }).catch(fail)
+/** How to open connections to the server that takes writes, of those that an address names. */
+function addressed(connection: pg.ClientConfig, isLent: boolean, log: Log) {
+  const servers = createServers(connection.connectionString, log)
+  const settings: pg.ClientConfig = {
+    ...connection,
+    ...(servers.hosts[0] && { connectionString: servers.hosts[0].url }),
+    application_name: 'tidings',
+    // A statement need not wait for the result of the one before. Results come in the same order.
+    pipeline: true,
+    keepAlive: true,
+    // A pooler refuses this parameter, or drops it.
+    ...(!isLent && { statement_timeout: statementMs }),
+    // The server's own limit does not help if the network loses its response.
+    query_timeout: statementMs + 5_000
+  }
+  return { servers, Writer: writerOf(servers), settings }
+}
+
+/** A connection outside the pool. */
+async function openOne({ Writer, settings }: Pick<ReturnType<typeof addressed>, 'Writer' | 'settings'>) {
+  const client = new Writer({ ...settings, connectionTimeoutMillis: connectMs, query_timeout: 0 })
+  client.on('error', () => {}) // The owner gets the 'end' event.
+  await client.connect()
+  return client
+}
+
+function runner(send: Send, isLent: boolean): Db {
+  const execute = ({ name, text }: Statement, values: readonly unknown[] = []) =>
+    send({ ...(!isLent && { name }), text, values: values as unknown[] }).catch(fail)
   return {
     query: async <Row>(statement: Statement, values?: readonly unknown[]) =>
       (await execute(statement, values)).rows as Row[],

@@ -22,8 +22,31 @@ const livedMs = 100
  */
 const steadyMs = 5_000
 
-/** Keeps one connection listening and reopens it when it is lost. */
+/** How often a process looks for changes that cannot notify it. */
+const pollMs = 500
+
+/** Keeps one connection listening and reopens it when it is lost. Without one that can listen, it reports gaps. */
 export function createListener(pool: Pool, log: Log, { judgesAfterMs = steadyMs } = {}): Listener {
+  const { session } = pool
+  return session ? listenBy(session, log, judgesAfterMs) : poll()
+}
+
+/** Stands in for a listener behind a pooler: reports a gap again and again, so that all look for themselves. */
+function poll(): Listener {
+  const all: Array<(payload: undefined) => void> = []
+  const timer = setInterval(() => {
+    for (const heard of all) heard(undefined)
+  }, pollMs)
+  timer.unref()
+  return {
+    on: (_, heard) => void all.push(heard),
+    // No connection shows that this process is alive, so others wait until its claims expire.
+    presence: { name: undefined, isGone: async () => false },
+    close: async () => clearInterval(timer)
+  }
+}
+
+function listenBy(session: () => Promise<pg.Client>, log: Log, judgesAfterMs: number): Listener {
   const channels = new Map<string, Array<(payload: string | undefined) => void>>()
   let client: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
@@ -34,7 +57,7 @@ export function createListener(pool: Pool, log: Log, { judgesAfterMs = steadyMs 
 
   async function open(): Promise<void> {
     try {
-      const fresh = await pool.connect()
+      const fresh = await session()
       if (closed) return void (await fresh.end())
       client = fresh
       openedAtMs = performance.now()

@@ -55,14 +55,18 @@ export async function underMigrationLock<Result>(
   pool: Pool,
   work: (client: pg.Client) => Promise<Result>
 ): Promise<Result> {
-  const client = await pool.connect()
+  const { session } = pool
+  const client = await (session ?? pool.connect)()
+  // A pooler may lend another session after each transaction, so one that stays open holds the lock.
+  const holder = session ? client : await pool.connect()
   try {
-    await client.query(`set statement_timeout = 0`)
-    await takeLock(client)
+    if (session) await client.query(`set statement_timeout = 0`)
+    else await holder.query('begin; set local idle_in_transaction_session_timeout = 0')
+    await takeLock(holder, session ? 'pg_try_advisory_lock' : 'pg_try_advisory_xact_lock')
     return await work(client)
   } finally {
     // Ending the session releases the lock, also when the server has stopped.
-    await client.end().catch(() => {})
+    for (const one of new Set([client, holder])) await one.end().catch(() => {})
   }
 }
 
@@ -70,9 +74,12 @@ export async function underMigrationLock<Result>(
  * Asks again and again instead of waiting in one statement. An index that is built concurrently waits for all older
  * statements, so a node that waited for the lock that way would wait for the index, and the index for the node.
  */
-async function takeLock(client: pg.Client): Promise<void> {
+async function takeLock(
+  client: pg.Client,
+  tryLock: 'pg_try_advisory_lock' | 'pg_try_advisory_xact_lock'
+): Promise<void> {
   for (const untilMs = Date.now() + patienceMs; ; await sleep(retryMs)) {
-    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [lockKey])
+    const { rows } = await client.query<{ mine: boolean }>(`select ${tryLock}($1) as mine`, [lockKey])
     if (rows[0]!.mine) return
     if (Date.now() > untilMs)
       throw new OperatorError(
@@ -118,6 +125,7 @@ async function applyWhole(client: pg.Client, migration: Migration): Promise<void
   for (const untilMs = Date.now() + patienceMs; ; await sleep(pauseMs)) {
     try {
       await client.query('begin')
+      await client.query('set local statement_timeout = 0')
       await client.query(`set local lock_timeout = '${tableLock}'`)
       for (const text of migration.statements) await client.query(text)
       await record(client, migration)

@@ -32,7 +32,7 @@ const retryMs = 1_000
 
 /** The embedded server, or the operator's own once it responds. */
 export async function openDatabase(
-  config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
+  config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'> & Pooler,
   say: (line: string) => void,
   { signal, patienceMs = 30_000, given = 'DATABASE_URL', beside = false }: Opening = {}
 ): Promise<Database> {
@@ -50,14 +50,28 @@ export async function openDatabase(
       stop: server.stop
     }
   }
-  const connection = { connectionString: config.DATABASE_URL }
+  const connection = connectionOf({ ...config, DATABASE_URL: config.DATABASE_URL })
   const name = databaseName(config.DATABASE_URL)
-  await awaitServer(config.DATABASE_URL, name, say, { patienceMs, given, ...(signal && { signal }) })
+  await awaitServer(connection, name, say, { patienceMs, given, ...(signal && { signal }) })
   return { connection, name, exited: new Promise(() => {}), stop: async () => {} }
 }
 
+type Pooler = Partial<Pick<Config, 'DATABASE_POOLER' | 'DATABASE_LISTEN_URL'>>
+type Addressed = Connection & { connectionString: string }
+
+/** How to connect to the operator's own server, or to the pooler before it. */
+export const connectionOf = ({
+  DATABASE_URL,
+  DATABASE_POOLER,
+  DATABASE_LISTEN_URL
+}: { DATABASE_URL: string } & Pooler): Addressed => ({
+  connectionString: DATABASE_URL,
+  ...(DATABASE_POOLER && { pooler: DATABASE_POOLER }),
+  ...(DATABASE_LISTEN_URL && { direct: { connectionString: DATABASE_LISTEN_URL } })
+})
+
 async function awaitServer(
-  url: string,
+  connection: Addressed,
   name: string,
   say: (line: string) => void,
   { patienceMs, given = 'DATABASE_URL', signal }: Opening & { patienceMs: number }
@@ -65,7 +79,7 @@ async function awaitServer(
   const giveUpAt = Date.now() + patienceMs
   for (;;) {
     try {
-      return await checkServers(url, name, given)
+      return await checkServers(connection, name, given)
     } catch (error) {
       if (error instanceof OperatorError) throw error
       const reason = (error as Error).message || String((error as NodeJS.ErrnoException).code)
@@ -80,12 +94,23 @@ async function awaitServer(
 }
 
 /** Finds the server that takes writes and checks whether Tidings can run on it. */
-export async function checkServers(url: string, name: string, given: string): Promise<void> {
+export async function checkServers(connection: Addressed, name: string, given: string): Promise<void> {
+  const { direct } = connection
+  const host = await writableOf(connection.connectionString)
+  const past = direct?.connectionString === undefined ? undefined : await writableOf(direct.connectionString)
+  await checkServer(
+    { ...connection, connectionString: host.url, ...(past && { direct: { connectionString: past.url } }) },
+    host.several ? host.name : name,
+    given
+  )
+}
+
+/** The server that takes writes, of those that an address names. */
+async function writableOf(url: string): Promise<{ url: string; name: string; several: boolean }> {
   const servers = createServers(url, { info: () => {}, warn: () => {} })
   try {
     const host = await servers.find()
-    const several = servers.hosts.length > 1
-    await checkServer({ connectionString: host?.url ?? url }, several && host ? host.name : name, given)
+    return { url: host?.url ?? url, name: host?.name ?? '', several: servers.hosts.length > 1 }
   } finally {
     servers.close()
   }

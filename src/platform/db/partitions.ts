@@ -1,6 +1,6 @@
 import { Unavailable } from '../errors.ts'
 import { firstIdAt } from '../ids.ts'
-import type { Pool } from './db.ts'
+import type { Pool, Transaction } from './db.ts'
 
 /** The first moment of the month that is `offset` months away, in UTC. */
 const monthStart = (at: Date, offset: number) => new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + offset, 1))
@@ -39,27 +39,28 @@ const lockNotAvailable = '55P03'
 /** Includes last month, because an event may be a week late and a job days. */
 const monthsAround = (ahead: number) => Array.from({ length: ahead + 2 }, (_, index) => index - 1)
 
-type Query = (text: string) => Promise<Record<string, string>[]>
-
-async function withLock(pool: Pool, work: (query: Query) => Promise<void>): Promise<void> {
-  const client = await pool.connect()
+/** Runs work in a transaction that no other node runs at the same time. The text of its queries contains no value. */
+async function inTurn<Result>(pool: Pool, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
   try {
-    await client.query(`set lock_timeout = '${lockTimeout}'`)
-    await client.query('select pg_advisory_lock($1)', [lockKey])
-    await work(async (text) => (await client.query(text)).rows)
+    return await pool.transaction(async (tx) => {
+      await tx.adhoc(`set local lock_timeout = '${lockTimeout}'`, [])
+      await tx.adhoc(`select pg_advisory_xact_lock(${lockKey})`, [])
+      return await work(tx)
+    })
   } catch (error) {
     if ((error as { code?: string }).code !== lockNotAvailable) throw error
     throw new Unavailable('The tables of the months are in use.', { cause: error })
-  } finally {
-    // Ending the session releases the lock.
-    await client.end().catch(() => {})
   }
 }
 
-const existing = ({
-  table
-}: Monthly) => `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-   where i.inhparent = '${table}'::regclass order by c.relname`
+async function existing(tx: Transaction, { table }: Monthly): Promise<string[]> {
+  const rows = await tx.adhoc<{ name: string }>(
+    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = '${table}'::regclass order by c.relname`,
+    []
+  )
+  return rows.map(({ name }) => name)
+}
 
 /**
  * Makes the table of a month, in the transaction of the caller. The text contains no value of a caller: names and bounds
@@ -90,29 +91,27 @@ export async function makeMonthNamed(
 
 /** Makes the missing tables of the months around a time. Safe on many nodes at once. */
 export async function makePartitions(pool: Pool, monthly: Monthly, around: Date): Promise<void> {
-  const { ahead = 2 } = monthly
-  await withLock(pool, async (query) => {
-    const there = new Set((await query(existing(monthly))).map(({ name }) => name))
-    for (const offset of monthsAround(ahead)) {
-      const from = monthStart(around, offset)
-      const name = nameOf(monthly, from)
-      if (there.has(name)) continue
-      await query('begin')
-      await makeMonth(query, monthly, from)
-      await query('commit')
-    }
-  })
+  const there = await inTurn(pool, (tx) => existing(tx, monthly))
+  for (const offset of monthsAround(monthly.ahead ?? 2)) {
+    const from = monthStart(around, offset)
+    const name = nameOf(monthly, from)
+    if (there.includes(name)) continue
+    await inTurn(pool, async (tx) => {
+      // Another node may have made it meanwhile.
+      if ((await existing(tx, monthly)).includes(name)) return
+      await makeMonth((text) => tx.adhoc(text, []), monthly, from)
+    })
+  }
 }
 
 /** Drops the tables of months that ended before a time. */
 export async function dropPartitions(pool: Pool, monthly: Monthly, before: Date): Promise<void> {
   const named = new RegExp(`^${monthly.table}_(\\d{4})_(\\d\\d)$`)
-  await withLock(pool, async (query) => {
-    for (const { name } of await query(existing(monthly))) {
-      const [, year, month] = named.exec(name ?? '') ?? []
-      if (year && new Date(Date.UTC(Number(year), Number(month), 1)) <= before) await query(`drop table ${name}`)
-    }
-  })
+  for (const name of await inTurn(pool, (tx) => existing(tx, monthly))) {
+    const [, year, month] = named.exec(name) ?? []
+    if (year && new Date(Date.UTC(Number(year), Number(month), 1)) <= before)
+      await inTurn(pool, (tx) => tx.adhoc(`drop table if exists ${name}`, []))
+  }
 }
 
 /** Whether PostgreSQL refused a row because no table of a month accepts it. */

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import pg from 'pg'
 import { OperatorError } from '../errors.ts'
 import { isConnectionLimit } from './connection-limit.ts'
@@ -14,36 +15,105 @@ interface Facts {
   encoding: string
   standby: boolean
   read_only: boolean
-  pid: number
 }
 const ask = `select current_setting('server_version_num')::int / 10000 as major,
     current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
-    current_setting('default_transaction_read_only')::boolean as read_only, pg_backend_pid() as pid`
+    current_setting('default_transaction_read_only')::boolean as read_only`
 
 /** Checks whether Tidings can run on this server. Throws a sentence for the operator if it never will. */
-export async function checkServer(connection: Connection, name: string, given = 'DATABASE_URL'): Promise<void> {
-  // Connects as the pool does, so that a pooler that refuses a start parameter is noticed here.
-  const settings = {
-    ...connection,
-    statement_timeout: limitMs,
-    connectionTimeoutMillis: limitMs,
-    query_timeout: limitMs
-  }
+export async function checkServer(
+  { pooler, direct, ...connection }: Connection,
+  name: string,
+  given = 'DATABASE_URL'
+): Promise<void> {
+  if (pooler !== 'transaction') return checkSessions(connection, name, given)
+  await refusing(name, given, () =>
+    withTwo(settingsOf(connection, true), async (first) => {
+      await checkFacts(first, name, given)
+      await first.query('begin')
+      await first.query('rollback')
+    })
+  )
+  if (!direct) return
+  await checkSessions(direct, 'The server that DATABASE_LISTEN_URL names', 'DATABASE_LISTEN_URL')
+  if (!(await isSameDatabase(settingsOf(connection, true), settingsOf(direct, false))))
+    throw new OperatorError(
+      `DATABASE_LISTEN_URL and DATABASE_URL lead to different databases. Set DATABASE_LISTEN_URL to the database behind ${name}.`,
+      configuration
+    )
+}
+
+/** Checks an address whose connections must keep what a session keeps. */
+async function checkSessions(connection: pg.ClientConfig, name: string, given: string): Promise<void> {
+  const checked = refusing(name, given, () =>
+    withTwo(settingsOf(connection, false), async (first, second) => {
+      await checkFacts(first, name, given)
+      if (await isShared(first, second)) throw new OperatorError(lends(name, given), configuration)
+    })
+  )
+  await checked.catch(async (error) => {
+    if (!isParameterRefused(error)) throw error
+    // Without the parameter, a connection shows whether the pooler lends its back ends.
+    const shared = await withTwo(settingsOf(connection, true), isShared).catch(() => false)
+    throw new OperatorError(shared ? lends(name, given) : refusesParameter(error, name, given), configuration)
+  })
+}
+
+/** Only sessions of one database see each other's locks. */
+const isSameDatabase = (pooled: pg.ClientConfig, direct: pg.ClientConfig): Promise<boolean> =>
+  withTwo(direct, (holder) =>
+    withTwo(pooled, async (through) => {
+      const key = randomInt(2 ** 47)
+      await holder.query('select pg_advisory_lock($1)', [key])
+      const { rows } = await through.query('select pg_try_advisory_xact_lock($1) as taken', [key])
+      return !rows[0].taken
+    })
+  )
+
+/** Connects as the pool does, so that a pooler that refuses a start parameter is noticed here. */
+const settingsOf = (connection: pg.ClientConfig, isLent: boolean): pg.ClientConfig => ({
+  ...connection,
+  ...(!isLent && { statement_timeout: limitMs }),
+  connectionTimeoutMillis: limitMs,
+  query_timeout: limitMs
+})
+
+async function withTwo<Result>(
+  settings: pg.ClientConfig,
+  work: (first: pg.Client, second: pg.Client) => Promise<Result>
+): Promise<Result> {
   const [first, second] = [new pg.Client(settings), new pg.Client(settings)]
   for (const client of [first, second]) client.on('error', () => {})
   try {
     await first.connect()
-    const facts = (await first.query<Facts>(ask)).rows[0]!
-    const fault = faultOf(facts, name, given)
-    if (fault) throw new OperatorError(fault, configuration)
     await second.connect()
-    if (await isShared(first, second, facts.pid)) throw new OperatorError(pooled(name, given), configuration)
-  } catch (error) {
-    const fault = poolersFault(error as Error & { code?: string }, name, given)
-    throw fault === undefined ? error : new OperatorError(fault, configuration)
+    return await work(first, second)
   } finally {
     await Promise.all([first, second].map((client) => client.end().catch(() => {})))
   }
+}
+
+/** Replaces the error texts of poolers by sentences for operators. */
+async function refusing<Result>(name: string, given: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    const { code, message } = error as Error & { code?: string }
+    // pgbouncer's own text, in the mode that lends a back end for each statement.
+    if (code === '08P01' && /pooling mode/.test(message))
+      throw new OperatorError(
+        `${name} is a pooler that lends connections for a statement, which allows no transactions. Use its mode transaction (pgbouncer: pool_mode = transaction), or set ${given} to PostgreSQL itself.`,
+        configuration
+      )
+    // A prepared statement that exists on another back end.
+    if (code === '26000') throw new OperatorError(lends(name, given), configuration)
+    throw error
+  }
+}
+
+async function checkFacts(client: pg.Client, name: string, given: string): Promise<void> {
+  const fault = faultOf((await client.query<Facts>(ask)).rows[0]!, name, given)
+  if (fault) throw new OperatorError(fault, configuration)
 }
 
 function faultOf({ major, encoding, standby, read_only }: Facts, name: string, given: string): string | undefined {
@@ -57,32 +127,42 @@ function faultOf({ major, encoding, standby, read_only }: Facts, name: string, g
   return undefined
 }
 
+/** How often the back ends of two connections are compared; other clients of a busy pooler may hide an exchange once. */
+const looks = 25
+
 /**
- * Whether one back end serves two connections, or two back ends serve one. A pooler that does so lends a back end for a
+ * Whether one back end serves two connections, or several serve one. A pooler that does so lends a back end for a
  * transaction: settings, prepared statements, listeners and locks of a connection would affect another client.
  */
-async function isShared(first: pg.Client, second: pg.Client, pid: number): Promise<boolean> {
+async function isShared(first: pg.Client, second: pg.Client): Promise<boolean> {
   const pidOf = async (client: pg.Client) =>
     (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid
-  await second.query('begin')
-  try {
-    return (await pidOf(second)) === pid || (await pidOf(first)) !== pid
-  } finally {
-    await second.query('rollback')
+  const pid = await pidOf(first)
+  // A server reports its own number when a connection begins. A pooler reports one that it made up.
+  const { processID } = first as pg.Client & { processID: number | null }
+  for (let look = 0; look < (processID === pid ? 1 : looks); look += 1) {
+    await second.query('begin')
+    try {
+      if ((await pidOf(second)) === pid || (await pidOf(first)) !== pid) return true
+    } finally {
+      await second.query('rollback')
+    }
   }
+  return false
 }
 
-const pooled = (name: string, given: string) =>
-  `${name} is a pooler that lends connections for a transaction, on which Tidings cannot listen, lock or prepare. Set ${given} to PostgreSQL itself, or to a pooler in session mode.`
-
-/** The error texts of a pooler that does not forward start parameters. */
-function poolersFault({ code, message }: Error & { code?: string }, name: string, given: string): string | undefined {
-  if (code === '08P01' && /unsupported startup parameter/.test(message))
-    return `${name} is a pooler that refuses a parameter (${message}). Set ${given} to PostgreSQL itself, or to a pooler in session mode that lets it pass (pgbouncer: ignore_startup_parameters = statement_timeout).`
-  // A prepared statement that exists on another back end, or a pooler that lends connections for a statement.
-  const lent = code === '26000' || (code === '08P01' && /pooling mode/.test(message))
-  return lent ? pooled(name, given) : undefined
+const lends = (name: string, given: string) => {
+  const lending = `${name} is a pooler that lends connections for a transaction`
+  if (given === 'DATABASE_URL')
+    return `${lending}. Set DATABASE_POOLER=transaction, or set DATABASE_URL to PostgreSQL itself or to a pooler in session mode.`
+  return `${lending}, on which Tidings cannot listen or keep a lock. Set ${given} to PostgreSQL itself, or to a pooler in session mode.`
 }
+
+const isParameterRefused = ({ code, message }: Error & { code?: string }) =>
+  code === '08P01' && /unsupported startup parameter/.test(message)
+
+const refusesParameter = ({ message }: Error, name: string, given: string) =>
+  `${name} is a pooler that refuses a parameter (${message}). Let it pass (pgbouncer: ignore_startup_parameters = statement_timeout), or set ${given} to PostgreSQL itself.`
 
 /** The reason why there is no connection, and what to do about it. */
 export function silence(error: unknown, name: string, waitedMs: number, given: string): string {

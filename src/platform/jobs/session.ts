@@ -2,8 +2,9 @@ import type pg from 'pg'
 import type { Pool } from '../db/db.ts'
 import { isPassing } from '../db/db.ts'
 import type { Statement } from '../db/statement.ts'
+import { together } from '../db/together.ts'
 import { Unavailable } from '../errors.ts'
-import { settings } from './store.ts'
+import { localSettings, settings } from './store.ts'
 
 /** Runs one statement at a time on the worker's own connection. */
 export interface Session {
@@ -13,6 +14,19 @@ export interface Session {
 
 /** Longer than any statement of a worker takes, shorter than a lease: a lost response must not cost the leases. */
 const patienceMs = 5_000
+
+/** Sends a statement with the settings around it, all at once: a pooler lends the back end until the commit. */
+async function inTransaction(to: pg.Client, config: pg.QueryConfig & { query_timeout: number }) {
+  const { query_timeout } = config
+  const sent = [
+    { text: 'begin', query_timeout },
+    { text: localSettings.text, query_timeout },
+    config,
+    { text: 'commit', query_timeout }
+  ].map((one) => to.query(one))
+  await together(...sent)
+  return sent[2]!
+}
 
 /**
  * The worker does not share the pool with its jobs: when these use every connection, the worker must still renew their
@@ -38,7 +52,7 @@ export function createSession(pool: Pool, opened: (session: Session) => Promise<
     const fresh = await pool.connect()
     fresh.on('end', lost)
     try {
-      await send(fresh, settings)
+      if (!pool.isLent) await send(fresh, settings)
       await opened({ query: (statement, values) => send(fresh, statement, values), close: async () => {} })
       return fresh
     } catch (error) {
@@ -49,8 +63,9 @@ export function createSession(pool: Pool, opened: (session: Session) => Promise<
 
   async function send<Row>(to: pg.Client, { name, text }: Statement, values: readonly unknown[] = []): Promise<Row[]> {
     try {
-      const config = { name, text, values: values as unknown[], query_timeout: answerMs }
-      return (await to.query(config)).rows as Row[]
+      const config = { text, values: values as unknown[], query_timeout: answerMs }
+      const result = pool.isLent ? inTransaction(to, config) : to.query({ name, ...config })
+      return (await result).rows as Row[]
     } catch (error) {
       if (!isPassing(error)) throw error
       // The connection is closed also when the server is only slow: the late response would be taken for the next

@@ -246,6 +246,12 @@ export const oldestReady = statement(
 
 export const forgetDead = statement('jobs.forget_dead', 'delete from dead_jobs where died_at < $1')
 
+function settingsOf(span: 'session' | 'transaction'): string {
+  const isLocal = span === 'transaction'
+  return `select set_config(name, 'off', ${isLocal}), set_config('statement_timeout', '4s', ${isLocal})
+     from unnest(array['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) as name`
+}
+
 /**
  * Makes the plan of every statement here use index look-ups, at any size of the table. Otherwise the planner would read
  * a whole table that was empty at its last analysis, and continue to do so when a million jobs wait: a claim then took
@@ -253,11 +259,9 @@ export const forgetDead = statement('jobs.forget_dead', 'delete from dead_jobs w
  * … for update` fix what is read first. The time limit is shorter than the worker's own, so that a statement that the
  * worker has abandoned ends in the server too.
  */
-export const settings = statement(
-  'jobs.settings',
-  `select set_config(name, 'off', false), set_config('statement_timeout', '4s', false)
-     from unnest(array['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) as name`
-)
+export const settings = statement('jobs.settings', settingsOf('session'))
+/** The same until the end of a transaction. */
+export const localSettings = statement('jobs.local_settings', settingsOf('transaction'))
 
 export const knownJobs = statement('jobs.known', 'select id from jobs where id = any($1::uuid[])')
 

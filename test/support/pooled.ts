@@ -18,9 +18,10 @@ export function throughPooler(env: Record<string, string>): Record<string, strin
   return { ...env, DATABASE_URL: through.href, DATABASE_POOLER: 'transaction', DATABASE_LISTEN_URL: url }
 }
 
-/** Whether an address differs from that of the server only in its database. */
+/** Whether an address differs from that of the server only in its database, which a test made. */
 function isOn(server: string, url: string): boolean {
   const [one, other] = [new URL(server), new URL(url)]
+  if (!other.pathname.startsWith('/tidings_test_')) return false
   return ['host', 'username', 'search'].every((part) => Object(one)[part] === Object(other)[part])
 }
 

@@ -78,7 +78,7 @@ async function run(
     import('../../platform/db/citus/check.ts'),
     import('../../platform/db/citus/distribute.ts')
   ])
-  const client = await pool.connect()
+  const client = await (pool.session ?? pool.connect)()
   try {
     await client.query('set statement_timeout = 0')
     const refuse = (faults: string[]) => {

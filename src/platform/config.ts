@@ -359,11 +359,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 
 /** Settings of a pooler that hold only together. */
 function poolerFaults({ DATABASE_URL, DATABASE_POOLER, DATABASE_LISTEN_URL }: Record<string, unknown>): string[] {
-  const faults: string[] = []
-  if (DATABASE_POOLER && !DATABASE_URL) faults.push('  DATABASE_POOLER: needs DATABASE_URL, the address of the pooler')
-  if (DATABASE_LISTEN_URL && !DATABASE_POOLER)
-    faults.push('  DATABASE_LISTEN_URL: needs DATABASE_POOLER; without a pooler, DATABASE_URL is used to listen')
-  return faults
+  if (DATABASE_POOLER && !DATABASE_URL) return ['  DATABASE_POOLER: needs DATABASE_URL, the address of the pooler']
+  const alone = DATABASE_LISTEN_URL && !DATABASE_POOLER
+  return alone ? ['  DATABASE_LISTEN_URL: needs DATABASE_POOLER; without one, DATABASE_URL is used to listen'] : []
 }
 
 /** Settings of the identity provider that hold only together. */

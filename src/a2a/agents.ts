@@ -8,6 +8,7 @@ import type { JobDefinition } from '../platform/jobs/definition.ts'
 import { add } from '../platform/jobs/jobs.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { askedUrl } from '../platform/net/asked-url.ts'
 import { version } from '../platform/version.ts'
 import type { ApiCaller, Project } from '../projects/projects.ts'
 import { createCardSigner } from './card-signer.ts'
@@ -130,7 +131,7 @@ export function createAgents(options: AgentsOptions) {
     streams,
     totals: createTotals(pool)
   })
-  const baseUrlOf = (request: FastifyRequest) => publicUrl?.replace(/\/+$/, '') ?? addressOf(request)
+  const baseUrlOf = (request: FastifyRequest) => publicUrl?.replace(/\/+$/, '') ?? askedUrl(request)
   const listed = onCard([...skills.values()].filter(({ extension }) => !extension))
 
   return {
@@ -177,10 +178,4 @@ export function createAgents(options: AgentsOptions) {
       textModel?.close()
     }
   }
-}
-
-/** The caller chooses the Host header, so only characters of an address pass. */
-function addressOf({ protocol, host }: FastifyRequest): string {
-  const base = `${protocol}://${host}`
-  return /^https?:\/\/[\w.:[\]-]+$/.test(base) ? base : 'http://localhost'
 }

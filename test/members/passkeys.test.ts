@@ -82,6 +82,11 @@ describe('a passkey', () => {
     assert.equal((await signIn(authenticator.get(options, bent), host)).status, 401)
     const plain = await post('/console/passkeys:options', {}, { host: `127.0.0.1:${port}` })
     assert.match(plain.json.error, /need a host name/)
+    // A Host that is no address counts as localhost.
+    for (const odd of ['[::1', 'a:99999', ':', '..:x']) {
+      const { status, json } = await post('/console/passkeys:options', {}, { host: odd })
+      assert.deepEqual([status, json.rpId], [200, 'localhost'], odd)
+    }
   })
 
   it('whose counter does not rise is a copy', async () => {

@@ -5,7 +5,7 @@ const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
 const deepObject = (levels: number) => `${'{"all":'.repeat(levels)}{}${'}'.repeat(levels)}`
 
 /** Stands for bytes that JSON.stringify would not write, which replace it afterwards. */
-const raws = new Map<string, string>([
+export const raws = new Map<string, string>([
   ['@deep-arrays', deep(5_000)],
   ['@deeper-arrays', deep(100_000)],
   ['@deep-objects', deepObject(5_000)],
@@ -16,7 +16,7 @@ const raws = new Map<string, string>([
   ['@twice', '{"a":1,"a":2}']
 ])
 
-const strings = [
+export const strings = [
   '',
   ' ',
   '\0',
@@ -55,7 +55,23 @@ const strings = [
   'NaN',
   '1e999'
 ]
-const numbers = [0, -0, -1, 1, 0.1, 255, 256, 2 ** 31, -(2 ** 31) - 1, 2 ** 53, 2 ** 63, 1e21, 1e308, -1e308, 5e-324]
+export const numbers = [
+  0,
+  -0,
+  -1,
+  1,
+  0.1,
+  255,
+  256,
+  2 ** 31,
+  -(2 ** 31) - 1,
+  2 ** 53,
+  2 ** 63,
+  1e21,
+  1e308,
+  -1e308,
+  5e-324
+]
 
 /** A value that no field expects. */
 export const hostileValue: fc.Arbitrary<Json> = fc.oneof(
@@ -78,14 +94,14 @@ export function bodyText(value: Json): string {
   return text
 }
 
-type Place = (string | number)[]
+export type Place = (string | number)[]
 
-function placesOf(value: Json, here: Place = []): Place[] {
+export function placesOf(value: Json, here: Place = []): Place[] {
   if (typeof value !== 'object' || value === null) return [here]
   return [here, ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner, [...here, name]))]
 }
 
-function changedAt(value: Json, place: Place, change: (old: Json) => Json): Json {
+export function changedAt(value: Json, place: Place, change: (old: Json) => Json): Json {
   const [name, ...rest] = place
   if (name === undefined) return change(value)
   if (Array.isArray(value))
@@ -95,7 +111,7 @@ function changedAt(value: Json, place: Place, change: (old: Json) => Json): Json
   )
 }
 
-const names = ['', '__proto__', 'constructor', 'toString', 'x'.repeat(300), '\ud800', 'a\0', '😀', 'user.plan']
+export const names = ['', '__proto__', 'constructor', 'toString', 'x'.repeat(300), '\ud800', 'a\0', '😀', 'user.plan']
 
 /** A valid body with one place changed: replaced, left out, given one more name, or made into a list of itself. */
 export function mutated(good: Json): fc.Arbitrary<Json> {
@@ -140,7 +156,7 @@ export const segment = fc
   .map((text) => encodeURIComponent(text))
 
 /** A text for a path, unescaped: it may lead to another route or to none. */
-export const rawSegment = fc.constantFrom(
+export const rawSegments = [
   '',
   '%',
   '%zz',
@@ -161,7 +177,8 @@ export const rawSegment = fc.constantFrom(
   'a?b=c',
   '%ed%a0%80',
   'x'.repeat(9_000)
-)
+]
+export const rawSegment = fc.constantFrom(...rawSegments)
 
 export const query = fc.oneof(
   hostileValue.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { askedUrl } from '../../net/asked-url.ts'
 import type { DocumentedRoute } from '../route.ts'
 import type { Routes } from '../routes.ts'
 import { docsScript, docsStyle } from './docs-assets.ts'
@@ -46,17 +47,11 @@ export function docsRoutes(open: Routes<null, never>, documented: readonly Docum
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, built: string): FastifyReply {
-  const text = built.replaceAll(anyBase, baseUrl(request))
+  const text = built.replaceAll(anyBase, askedUrl(request))
   const etag = `"${sha256(text).slice(0, 27)}"`
   // Browsers revalidate each time, so that an upgrade shows at once; an unchanged page costs a 304.
   reply.headers({ etag, 'cache-control': 'private, no-cache' })
   return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(text)
-}
-
-/** Only characters of an address: the caller chooses the header, and it is inserted into markup and shell lines. */
-function baseUrl({ protocol, host }: FastifyRequest): string {
-  const base = `${protocol}://${host}`
-  return /^https?:\/\/[\w.:[\]-]+$/.test(base) ? base : 'http://localhost'
 }
 
 /** Allows nothing from other hosts, and only the style and the script in the page itself. */

@@ -8,6 +8,7 @@ import { simulator } from '../simulator/client.ts'
 import { givenMany } from './campaigns.ts'
 import { emptyDatabase, withClient } from './database.ts'
 import { ask, type Json } from './http.ts'
+import { openLink } from './link.ts'
 import { type Program, startProgram, temporaryFolder } from './program.ts'
 import { databaseProxy } from './proxy.ts'
 import { eventually, type TestProject, type TestService } from './service.ts'
@@ -16,7 +17,7 @@ const program = join(import.meta.dirname, 'gateway-node.ts')
 const headers = { 'x-service-project-id': 'shop', 'x-service-api-key': 'svc_sk_outage' }
 
 /**
- * Nodes in separate processes behind one proxy to the database that can be cut, with one simulated APNs that responds
+ * Nodes in separate processes behind one link to the database, with one simulated APNs behind another that responds
  * after `latencyMs`. Only the simulator counts the pushes that arrived.
  */
 export async function outage(
@@ -28,7 +29,11 @@ export async function outage(
   sim.faults.set('apns', { latencyMs })
   const { url } = await emptyDatabase(t)
   const proxy = await databaseProxy(url)
-  const gateway = apnsCredential(sim)
+  const apns = new URL(sim.apns!.url)
+  const gatewayLink = await openLink({ port: Number(apns.port), host: apns.hostname })
+  t.after(gatewayLink.close)
+  apns.port = String(gatewayLink.port)
+  const gateway = apnsCredential(sim, { origin: apns.origin })
   const env = {
     DATABASE_URL: proxy.url,
     MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -69,6 +74,7 @@ export async function outage(
     start,
     sql,
     proxy,
+    gatewayLink,
     arrived,
     /** The number of times that each message arrived, by its collapse id and device token. */
     repeated: () =>

@@ -1,49 +1,22 @@
-import { connect, createServer, type Socket } from 'node:net'
 import { after } from 'node:test'
+import { openLink } from './link.ts'
 
 /**
- * A TCP proxy to the database that can be closed and opened again, like a failing network or server. `change` may edit
- * the bytes sent to the server, and must keep their length.
+ * A link to the database that can be closed and opened again, like a failing network or server. `change` may edit the
+ * bytes sent to the server, and must keep their length.
  */
-export async function databaseProxy(url: string, change?: (bytes: Buffer) => Buffer) {
+export async function databaseProxy(url: string, change?: (bytes: Buffer) => Buffer, host = '127.0.0.1') {
   const target = new URL(url)
   const folder = target.searchParams.get('host')
   const port = Number(target.port || 5432)
-  const open = new Set<Socket>()
-  let shut = false
-  const server = createServer((socket) => {
-    if (shut) return void socket.destroy()
-    const upstream = folder ? connect(`${folder}/.s.PGSQL.${port}`) : connect(port, target.hostname)
-    for (const [from, to] of [
-      [socket, upstream],
-      [upstream, socket]
-    ] as const) {
-      open.add(from)
-      if (change && from === socket) from.on('data', (bytes: Buffer) => void to.write(change(bytes)))
-      else from.pipe(to)
-      from.on('error', () => {})
-      from.on('close', () => {
-        open.delete(from)
-        to.destroy()
-      })
-    }
+  const link = await openLink(folder ? { path: `${folder}/.s.PGSQL.${port}` } : { port, host: target.hostname }, {
+    host,
+    ...(change && { edit: change })
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const address = server.address() as { port: number }
+  after(link.close)
   const through = new URL(url)
-  through.hostname = '127.0.0.1'
-  through.port = String(address.port)
+  through.hostname = host
+  through.port = String(link.port)
   through.searchParams.delete('host')
-  const cut = () => {
-    shut = true
-    for (const socket of open) socket.destroy()
-  }
-  after(() => {
-    cut()
-    server.close()
-  })
-  const mend = () => {
-    shut = false
-  }
-  return { url: through.href, cut, mend }
+  return { url: through.href, set: link.set, cut: () => link.set({ cut: true }), mend: () => link.set({}) }
 }

@@ -8,7 +8,7 @@ import { FramedConnection } from './connection.ts'
 /** Checks the addresses of a name when it connects: they may change between an earlier check and the use. */
 const publicLookup = guardedLookup(false, resolveByDns)
 
-/** Transport with HTTP/2 frames of our own. docs/decisions/0067-own-frames.md has the figures. */
+/** Transport with HTTP/2 frames of our own. docs/decisions/0065-own-frames.md has the figures. */
 export const framed: H2Transport = {
   async open(origin, tls, events, timeoutMs) {
     const { hostname, host, port, protocol } = new URL(origin)

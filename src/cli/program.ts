@@ -19,6 +19,10 @@ interface Entry {
 const commands: Record<string, Entry> = {
   serve: { summary: 'Run the service', load: () => import('./service/serve.ts') },
   migrate: { summary: 'Bring the database up to date and exit', load: () => import('./database/migrate.ts') },
+  upgrade: {
+    summary: 'Say how to upgrade, and what an upgrade would do',
+    load: () => import('./upgrade/upgrade.ts')
+  },
   doctor: { summary: 'Find problems that keep the service from running', load: () => import('./doctor/doctor.ts') },
   project: {
     summary: 'Create, list, show, update, pause and delete projects',

@@ -20,9 +20,16 @@ const marks = { alone: /^-- Stop older nodes first: \S/m, single: /^-- Without a
  * PostgreSQL refuses several in one query string.
  */
 export function readMigrations(from: string = folder): Migration[] {
-  const files = readdirSync(from).filter((file) => /^\d{4}-.+\.sql$/.test(file))
-  return files.sort().map((file) => readMigration(file.slice(0, -4), readFileSync(join(from, file), 'utf8')))
+  return filesIn(from).map((file) => readMigration(file.slice(0, -4), readFileSync(join(from, file), 'utf8')))
 }
+
+const filesIn = (from: string) =>
+  readdirSync(from)
+    .filter((file) => /^\d{4}-.+\.sql$/.test(file))
+    .sort()
+
+/** The number of the last one. */
+export const newestMigration = (): number => Number(filesIn(folder).at(-1)?.slice(0, 4))
 
 export const readMigration = (name: string, text: string): Migration => ({
   id: Number(name.slice(0, 4)),

@@ -1,5 +1,7 @@
 import { hostname } from 'node:os'
+import { settings } from '../config.ts'
 import type { Pool } from '../db/db.ts'
+import { newestMigration } from '../db/migrations.ts'
 import { createSession } from '../jobs/session.ts'
 import type { Log } from '../log.ts'
 import { version } from '../version.ts'
@@ -34,7 +36,7 @@ const complainEveryMs = 5 * 60_000
  */
 export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: Log) {
   const session = createSession(pool, async () => {}, answerMs)
-  const entry = [id, role, hostname(), process.pid, version]
+  const entry = [id, role, hostname(), process.pid, version, newestMigration(), Object.keys(settings)]
   let others: NodeRow[] = []
   let timer: NodeJS.Timeout | undefined
   let left = false

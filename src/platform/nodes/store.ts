@@ -15,8 +15,8 @@ const brokenAfter = '4 seconds'
 
 export const join = statement(
   'nodes.join',
-  `insert into nodes (id, role, host, pid, version, started_at, seen_at, steady_since)
-   values ($1, $2, $3, $4, $5, now(), now(), now())`
+  `insert into nodes (id, role, host, pid, version, newest_migration, settings, started_at, seen_at, steady_since)
+   values ($1, $2, $3, $4, $5, $6, $7, now(), now(), now())`
 )
 export const beat = statement(
   'nodes.beat',

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startEmbedded } from '../../src/platform/db/embedded/embedded.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Arrival, repeated, startGateway } from '../support/mixed/gateway.ts'
+import { seeded, startLoad } from '../support/mixed/load.ts'
+import { furnish, type MixedNode, mixedNodes } from '../support/mixed/nodes.ts'
+import { assertNothingLost, settled } from '../support/mixed/verdict.ts'
+import { descendantsOf } from '../support/processes.ts'
+import { temporaryFolder } from '../support/program.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+// TIDINGS_LONG=1 kills for ten minutes. TIDINGS_SEED repeats the choices of a run.
+const long = Boolean(process.env.TIDINGS_LONG)
+const killingMs = long ? 600_000 : 40_000
+/** Between two blows. In the long mode the share of doubled pushes counts, which depends on it. */
+const pauseMs = long ? { least: 3_000, more: 6_000 } : { least: 1_000, more: 4_000 }
+const seed = Number(process.env.TIDINGS_SEED ?? Date.now() % 1_000_000)
+const people = 300
+const latencyMs = 5
+/** Far less than the time after which other nodes take over the messages of a silent one. */
+const longestStopMs = 4_000
+
+/** What was done to the parts, with its time. */
+interface Blow {
+  at: number
+  until: number
+  what: string
+  /** The node, if it was one. */
+  node?: string
+}
+
+it('random kills of nodes, workers, PostgreSQL and gateway connections lose nothing, and double only what a killed process could not record', async (t) => {
+  t.diagnostic(`the seed is ${seed}`)
+  const random = seeded(seed)
+  const server = await ownServer(t)
+  const gateway = await startGateway(t, latencyMs)
+  const receiver = await startReceiver({ secure: false })
+  t.after(() => receiver.close())
+  const { start, sql } = mixedNodes(t, { database: server.url, gateway })
+  const nodes: MixedNode[] = [await start('api')]
+  nodes.push(...(await Promise.all([start('api'), start('worker'), start('worker')])))
+  const inSeconds = (seconds: number) => new Date(Math.ceil(Date.now() / 1_000 + seconds) * 1_000)
+  const occurrences = [0.2, 0.5, 0.8].map((share) => inSeconds(5 + (share * killingMs) / 1_000))
+  await furnish(nodes[0]!.url, { people, receiver, sql, occurrences })
+  const urls = () => nodes.filter(({ role }) => role === 'api').map(({ url }) => url)
+  const load = startLoad({ urls, random, clients: 8, people, broadcastEveryMs: 2_000, pauseMs: 20 })
+
+  const blows: Blow[] = []
+  const restarting = new Set<Promise<void>>()
+  const parts = { random, nodes, server, gateway, start, restarting }
+  for (const untilMs = Date.now() + killingMs; Date.now() < untilMs; ) {
+    await sleep(pauseMs.least + random() * pauseMs.more)
+    blows.push(await strike(parts))
+  }
+  await Promise.all(restarting)
+  await load.stop()
+  await settled({ sql }, 120_000)
+  const told = { sql, url: urls()[0]!, asked: load.all, arrivals: gateway.arrivals, receiver, people }
+  report(t, load, gateway.arrivals(), blows)
+  await assertNothingLost({ ...told, occurrences: occurrences.length })
+  assert.deepEqual(load.surprises, [])
+  assertDoublesExplained(gateway.arrivals(), blows)
+})
+
+interface Parts {
+  random: () => number
+  /** The nodes that run. */
+  nodes: MixedNode[]
+  server: Awaited<ReturnType<typeof ownServer>>
+  gateway: Awaited<ReturnType<typeof startGateway>>
+  start: ReturnType<typeof mixedNodes>['start']
+  restarting: Set<Promise<void>>
+}
+
+async function strike({ random, nodes, server, gateway, start, restarting }: Parts): Promise<Blow> {
+  const node = nodes[Math.floor(random() * nodes.length)]
+  const at = Date.now()
+  const chance = random()
+  if (chance < 0.3 && node) {
+    nodes.splice(nodes.indexOf(node), 1)
+    process.kill(node.program.pid, 'SIGKILL')
+    const back = (async () => {
+      await sleep(random() * 3_000)
+      // As a supervisor does: a start that met a database without a primary ends, and is repeated.
+      nodes.push(await eventually(() => start(node.role), 60_000))
+    })()
+    restarting.add(back)
+    back.catch(() => {})
+    return { at, until: at, what: 'kill -9', node: node.name }
+  }
+  if (chance < 0.55 && node) {
+    process.kill(node.program.pid, 'SIGSTOP')
+    await sleep(500 + random() * (longestStopMs - 500))
+    process.kill(node.program.pid, 'SIGCONT')
+    return { at, until: Date.now(), what: 'SIGSTOP', node: node.name }
+  }
+  if (chance < 0.75) return { at, until: at, what: server.strike(random) }
+  gateway.cut()
+  await sleep(200 + random() * 1_500)
+  gateway.mend()
+  return { at, until: Date.now(), what: 'cut of the gateway' }
+}
+
+/** A PostgreSQL of this test, which starts again when it dies. Nodes know it as DATABASE_URL. */
+async function ownServer(t: TestContext) {
+  const dataDir = await temporaryFolder(t)
+  const { url, stop } = await startEmbedded({ dataDir, say: () => {} })
+  t.after(stop)
+  const first = () => Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
+  return {
+    url,
+    strike(random: () => number): string {
+      // One back end that is killed makes PostgreSQL end all of them and recover.
+      const back = descendantsOf(first()).filter(({ command }) => /: tidings tidings /.test(command))
+      if (random() < 0.5 && back.length > 0) {
+        process.kill(back[Math.floor(random() * back.length)]!.pid, 'SIGKILL')
+        return 'kill -9 of a back end'
+      }
+      process.kill(first(), 'SIGQUIT')
+      return 'immediate stop of PostgreSQL'
+    }
+  }
+}
+
+function report(t: TestContext, load: ReturnType<typeof startLoad>, arrivals: Arrival[], blows: Blow[]): void {
+  const kinds = Map.groupBy(load.all, ({ kind }) => kind)
+  const list = (groups: Map<string | number, unknown[] | number>) =>
+    [...groups].map(([name, many]) => `${name} ${Array.isArray(many) ? many.length : many}`).join(', ')
+  t.diagnostic(`blows: ${list(Map.groupBy(blows, ({ what }) => what))}`)
+  t.diagnostic(`requests: ${list(kinds)}; responses: ${list(load.statuses)}`)
+  t.diagnostic(`${arrivals.length} pushes arrived, ${repeated(arrivals).length} of them again`)
+  if (process.env.TIDINGS_DETAILS) {
+    for (const blow of blows) t.diagnostic(JSON.stringify(blow))
+    const shape = (same: Arrival[]) =>
+      `${same[0]!.title.slice(0, 1)} ${same.map(({ node, at }) => `${node}@${Math.round(at / 1000)}`).join(' ')}`
+    t.diagnostic(list(Map.groupBy(repeated(arrivals), shape)))
+  }
+}
+
+/** A push arrives again only if its node was killed, or its connection cut, before the outcome was recorded. */
+function assertDoublesExplained(arrivals: Arrival[], blows: Blow[]): void {
+  const doubles = repeated(arrivals)
+  for (const same of doubles) {
+    const [first, second] = same.toSorted((one, other) => one.at - other.at) as [Arrival, Arrival]
+    const cause = blows.find(
+      ({ at, what, node, until }) =>
+        (what === 'kill -9' && node === first.node && at >= first.at && at <= second.at) ||
+        (what === 'cut of the gateway' && first.at >= at - 2_000 && first.at <= until + 2_000)
+    )
+    assert.ok(cause, `this push was doubled without a cause: ${JSON.stringify(same)}`)
+  }
+  // The share is the time from a push to its record, divided by the time between two kills of its node: a short run on
+  // a busy machine says little about it.
+  assert.ok(
+    doubles.length * (long ? 1_000 : 20) < arrivals.length,
+    `${doubles.length} of ${arrivals.length} pushes arrived again`
+  )
+}

@@ -218,6 +218,7 @@ const allowed: Record<string, string> = {
   'manage reads triggers': watched,
   'manage reads users': watched,
   'manage reads webhook_calls': watched,
+  'cli reads nodes': 'upgrade --check names nodes of older code, on the schema of any version',
   'cli reads settings': 'doctor checks the master key without a service'
 }
 

@@ -59,6 +59,8 @@ describe('tidings upgrade --check', () => {
     assert.match(of('Migrations')[0]!.message, /^all \d+ are applied/)
     assert.match(of('Disk space')[0]!.message, /free at /)
     assert.equal((await fetch(`${url}/readyz`)).status, 200)
+    program.child.kill('SIGTERM')
+    assert.equal((await program.exited).code, 0)
   })
 
   it('fails on a database that is too new, and on one that does not respond', async (t) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { printSkillDocs, printTextDocs } from '../src/a2a/a2a.ts'
 import { printCampaignSchema } from '../src/campaigns/definition/file-schema.ts'
 import { printCommandDocs } from '../src/cli/docs.ts'
-import { printConfigDocs } from '../src/platform/config.ts'
+import { printConfigDocs } from '../src/platform/config/config.ts'
 import { printErrorDocs } from '../src/platform/error-docs.ts'
 
 const docs = join(import.meta.dirname, '../docs/reference')

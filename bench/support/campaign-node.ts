@@ -1,7 +1,7 @@
 // A node of the service whose pushes go to the gateway of bench/campaigns.ts: `campaign-node.ts <role> <gateway as JSON>`.
 import { startApp } from '../../src/app.ts'
 import { createSender } from '../../src/gateways/sender/sender.ts'
-import { readConfig } from '../../src/platform/config.ts'
+import { readConfig } from '../../src/platform/config/config.ts'
 import type { ProjectId } from '../../src/platform/ids.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { ApnsGateway } from './apns-gateway.ts'

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { settings } from '../platform/config.ts'
+import { settings } from '../platform/config/config.ts'
 import { readCredentials } from '../projects/bootstrap.ts'
 import { exit, Failure, usageFailure } from './exit.ts'
 

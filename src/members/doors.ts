@@ -1,4 +1,4 @@
-import type { Config } from '../platform/config.ts'
+import type { Config } from '../platform/config/config.ts'
 import { createOidc, type Oidc, type OidcNeeds } from './oidc/oidc.ts'
 import { issuerOf } from './oidc/store.ts'
 import { createPasskeys } from './passkeys/passkeys.ts'

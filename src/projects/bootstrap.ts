@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '../platform/config.ts'
+import type { Config } from '../platform/config/config.ts'
 import type { Db } from '../platform/db/db.ts'
 import { addSetting, getSetting } from '../platform/db/store.ts'
 import { OperatorError } from '../platform/errors.ts'

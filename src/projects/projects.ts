@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { pausedSentence, pauseOf } from '../platform/backup/paused.ts'
-import type { Config } from '../platform/config.ts'
+import type { Config } from '../platform/config/config.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { notify } from '../platform/db/store.ts'
 import { Refusal } from '../platform/errors.ts'

@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Outcome, Skill } from '../../src/a2a/a2a.ts'
 import { startApp } from '../../src/app.ts'
-import { readConfig } from '../../src/platform/config.ts'
+import { readConfig } from '../../src/platform/config/config.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import { createLog } from '../../src/platform/log.ts'
 

@@ -7,7 +7,7 @@ import { after, describe, it, mock } from 'node:test'
 import { AgentCard, verifyAgentCardSignature } from '@a2a-js/sdk'
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client'
 import { createRemoteJWKSet, decodeProtectedHeader, flattenedVerify } from 'jose'
-import { readConfig } from '../../src/platform/config.ts'
+import { readConfig } from '../../src/platform/config/config.ts'
 import type { Json } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
 

@@ -1,7 +1,7 @@
 import { openSync, writeSync } from 'node:fs'
 import { startApp } from '../../src/app.ts'
 import type { Push, Sender } from '../../src/gateways/gateways.ts'
-import { readConfig } from '../../src/platform/config.ts'
+import { readConfig } from '../../src/platform/config/config.ts'
 import { silentLog } from './log.ts'
 
 // A node in a separate process, for tests that kill it. Its gateway writes each push into a ledger that outlives it,

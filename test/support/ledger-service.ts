@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { startApp } from '../../src/app.ts'
 import type { Push, Sender } from '../../src/gateways/gateways.ts'
-import { readConfig } from '../../src/platform/config.ts'
+import { readConfig } from '../../src/platform/config/config.ts'
 import { silentLog } from './log.ts'
 
 // The whole service in a process of its own that can be killed, with gateways that record the pushes they accept.

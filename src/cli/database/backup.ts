@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
-import { readConfig } from '../../platform/config.ts'
+import { readConfig } from '../../platform/config/config.ts'
 import { OperatorError } from '../../platform/errors.ts'
 import { amount, bytes, counted } from '../output.ts'
 import { showCount } from '../progress.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { readConfig } from '../../platform/config.ts'
+import { readConfig } from '../../platform/config/config.ts'
 import { readHosts } from '../../platform/db/hosts/hosts.ts'
 import { usageFailure } from '../exit.ts'
 import { counted } from '../output.ts'

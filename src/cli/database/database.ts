@@ -1,4 +1,4 @@
-import type { Config } from '../../platform/config.ts'
+import type { Config } from '../../platform/config/config.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import type { Opening } from '../../platform/db/open.ts'
 import { interrupted } from '../client.ts'

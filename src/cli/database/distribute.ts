@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type pg from 'pg'
-import { readConfig } from '../../platform/config.ts'
+import { readConfig } from '../../platform/config/config.ts'
 import { exit, Failure, usageFailure } from '../exit.ts'
 import { bytes, counted } from '../output.ts'
 import { showCount } from '../progress.ts'

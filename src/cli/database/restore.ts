@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Frame, Header } from '../../platform/backup/format.ts'
-import { type Config, readConfig } from '../../platform/config.ts'
+import { type Config, readConfig } from '../../platform/config/config.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { confirm } from '../confirm.ts'
 import { exit, Failure, usageFailure } from '../exit.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { readConfig } from '../../platform/config.ts'
+import { readConfig } from '../../platform/config/config.ts'
 import { examples, jsonOption, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { onDatabase } from './database.ts'

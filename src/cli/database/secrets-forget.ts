@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Config, readConfig } from '../../platform/config.ts'
+import { type Config, readConfig } from '../../platform/config/config.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import { confirm } from '../confirm.ts'
 import { exit, Failure } from '../exit.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
-import { type Config, readConfig } from '../../platform/config.ts'
+import { type Config, readConfig } from '../../platform/config/config.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import { counted } from '../output.ts'
 import { examples, jsonOption, tell } from '../session.ts'

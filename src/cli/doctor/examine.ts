@@ -1,4 +1,4 @@
-import { type Config, readConfig } from '../../platform/config.ts'
+import { type Config, readConfig } from '../../platform/config/config.ts'
 import { OperatorError } from '../../platform/errors.ts'
 import { version } from '../../platform/version.ts'
 import { type Finding, fail, ok } from './check.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { App } from '../../app.ts'
-import type { Config } from '../../platform/config.ts'
+import type { Config } from '../../platform/config/config.ts'
 import type { NodeRole } from '../../platform/nodes/nodes.ts'
 import { version } from '../../platform/version.ts'
 

@@ -1,5 +1,5 @@
 import type { ConsoleState } from '../../console/console.ts'
-import type { Config } from '../../platform/config.ts'
+import type { Config } from '../../platform/config/config.ts'
 import { openDatabase } from '../../platform/db/open.ts'
 import { createLog, type Log } from '../../platform/log.ts'
 import type { NodeRole } from '../../platform/nodes/nodes.ts'

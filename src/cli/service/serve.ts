@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { readConfig } from '../../platform/config.ts'
+import { readConfig } from '../../platform/config/config.ts'
 import { OperatorError } from '../../platform/errors.ts'
 import type { NodeRole } from '../../platform/nodes/nodes.ts'
 import { Ended, exit } from '../exit.ts'

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises'
-import { type Config, readConfig, settings } from '../../platform/config.ts'
+import { type Config, readConfig, settings } from '../../platform/config/config.ts'
 import { openPool } from '../../platform/db/db.ts'
 import { newestMigration, readMigrations } from '../../platform/db/migrations.ts'
 import { openDatabase } from '../../platform/db/open.ts'

@@ -1,4 +1,4 @@
-import type { GroupRole } from '../../platform/config.ts'
+import type { GroupRole } from '../../platform/config/config.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import { notify } from '../../platform/db/store.ts'
 import type { ProjectId } from '../../platform/ids.ts'

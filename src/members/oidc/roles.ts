@@ -1,4 +1,4 @@
-import type { GroupRole } from '../../platform/config.ts'
+import type { GroupRole } from '../../platform/config/config.ts'
 
 export interface Grant {
   role: GroupRole['role']

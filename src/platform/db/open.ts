@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors.ts'
 import { type Connection, isPassing } from './db.ts'
 import { findBeside } from './embedded/beside.ts'

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { settings } from '../config.ts'
+import { settings } from '../config/config.ts'
 import type { Pool } from '../db/db.ts'
 import { newestMigration } from '../db/migrations.ts'
 import { createSession } from '../jobs/session.ts'

@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance } from 'fastify'
 import { startApp } from '../../../src/app.ts'
-import { readConfig } from '../../../src/platform/config.ts'
+import { readConfig } from '../../../src/platform/config/config.ts'
 import { createLog } from '../../../src/platform/log.ts'
 
 // A node in a separate process, so that its memory and its log are its own. It names its routes, measures its memory

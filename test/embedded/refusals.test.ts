@@ -23,7 +23,7 @@ test('a folder that another major version wrote is refused and not touched', asy
   await assert.rejects(
     startEmbedded({ dataDir, say: silent }),
     operatorError(
-      `${folder} was written by PostgreSQL 17, and this Tidings brings PostgreSQL 18. Start the Tidings that wrote it, or set DATA_DIR to another folder.`
+      `${folder} was written by PostgreSQL 17, and this Tidings brings PostgreSQL 18. Make a backup with the Tidings that wrote it (\`tidings backup\`), move this folder away, and restore: docs/guides/backups.md.`
     )
   )
   assert.deepEqual(await readdir(folder), ['PG_VERSION'])

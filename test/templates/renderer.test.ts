@@ -47,6 +47,10 @@ const properties = { a: equal, c: [...equal.slice(0, -1), 'x'] }
 const endless = `{% case trigger.a %}{% when ${'trigger.c, '.repeat(1_000)}trigger.c %}{% endcase %}`
 const tooLong = 'TemplateFailed: it takes longer than one rendering may; loop over less'
 
+// Rendering processes keep no process alive, as a service has its server for that; a test that is alone has this.
+const awake = setInterval(() => {}, 1_000)
+after(() => clearInterval(awake))
+
 describe('a rendering that does not end', () => {
   it('is stopped, and does not hold up another project', async () => {
     const order: string[] = []

@@ -20,7 +20,7 @@ import {
 import { contentsOf, rowsIn } from './support/backups.ts'
 
 /** Enough that a backup and a restore can be killed half-way. The long mode measures a large installation. */
-const users = process.env.TIDINGS_LONG ? 1_000_000 : 40_000
+const users = process.env.TIDINGS_LONG ? 1_000_000 : 15_000
 
 /** An embedded PostgreSQL with a migrated database, a project and many users, and no running service. */
 async function filledFolder(t: TestContext): Promise<string> {

@@ -37,6 +37,8 @@ export function wireClient(port: number) {
   }
 
   function once(request: WireRequest): Promise<WireReply | undefined> {
+    // The server may have closed the connection while it was not in use: a write to it would never be reported.
+    if (socket?.destroyed || socket?.readableEnded) forget()
     socket ??= connect({ port, host: '127.0.0.1', noDelay: true })
     const here = socket
     return new Promise((resolve, reject) => {

@@ -7,19 +7,24 @@ import { ApiError } from '../../../api/errors.ts'
 import { useProjectId } from '../../../api/session.ts'
 import { plural } from '../../../parts/texts.tsx'
 
+/** A condition whose attribute or event is not chosen yet. */
+const unnamed = /"(attribute|event)":""/
+
 /** How many users match, a moment after each change. A change ends the count before it. */
 export function SegmentSize({ segment }: { segment: Segment | undefined }) {
   const projectId = useProjectId()
   const [asked] = useDebouncedValue(segment ?? {}, 500)
+  const isNamed = !unnamed.test(JSON.stringify(asked))
   const { data, error } = useQuery({
     queryKey: ['segment size', projectId, asked],
+    enabled: isNamed,
     queryFn: ({ signal }) =>
       project<SegmentCount>(projectId, 'POST', '/segments:count', { body: { segment: asked }, signal }),
     placeholderData: (before) => before,
     staleTime: 10_000,
     retry: false
   })
-  const invalid = error instanceof ApiError && error.status === 400
+  const invalid = !isNamed || (error instanceof ApiError && error.status === 400)
   const text = invalid ? 'Complete the conditions to count users.' : error ? undefined : data && sizeText(data)
   return (
     <Text size="sm" c="dimmed" role="status" data-segment-size={data?.users}>

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { type Config, readConfig, settings } from '../../platform/config/config.ts'
 import { openPool } from '../../platform/db/db.ts'
+import { findBeside } from '../../platform/db/embedded/beside.ts'
 import { newestMigration, readMigrations } from '../../platform/db/migrations.ts'
 import { openDatabase } from '../../platform/db/open.ts'
 import { OperatorError, Unavailable } from '../../platform/errors.ts'
@@ -11,7 +12,6 @@ import { readApplied } from '../doctor/store.ts'
 import { bytes, counted } from '../output.ts'
 import { interruption, remark, type Shell } from '../shell.ts'
 import { checkPending } from './pending.ts'
-import { runningEmbedded } from './running.ts'
 import * as store from './store.ts'
 
 /** A migration that builds an index needs room for it, and PostgreSQL room for its log. */
@@ -32,7 +32,7 @@ export async function examineUpgrade(shell: Shell): Promise<Finding[]> {
 
 async function checkInstallation(shell: Shell, config: Config): Promise<Finding[]> {
   const signal = interruption(shell)
-  const running = config.DATABASE_URL ?? (await runningEmbedded(config.DATA_DIR))
+  const running = config.DATABASE_URL ?? (await findBeside(config.DATA_DIR))
   const opened = running === undefined ? config : { ...config, DATABASE_URL: running }
   const database = await openDatabase(opened, (line) => remark(shell, line), { signal, patienceMs: 0 })
   const pool = openPool(database.connection, await createLog('silent'), 1)

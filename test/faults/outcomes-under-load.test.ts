@@ -53,15 +53,10 @@ async function underLoad(t: TestContext): Promise<void> {
       `was back, ${arrived().length} in the end, ${repeated().length} twice`
   )
   if (repeated().length > 0) {
-    const seen: (string | undefined)[] = []
-    const nodeOf = (token: string | undefined) => {
-      if (!seen.includes(token)) seen.push(token)
-      return `node ${'AB'[seen.indexOf(token)]}`
-    }
     const since = (at: string) => ((Date.parse(at) - mendedMs) / 1000).toFixed(1)
     for (const [, items] of repeated().filter((_, n) => n % 25 === 0))
       t.diagnostic(
-        `seconds after it was back: ${items.map(({ received_at, answer, request }) => `${since(received_at)} (${answer.status} ${answer.reason ?? ''} ${nodeOf(request.headers.authorization)})`).join(', ')}`
+        `seconds after it was back: ${items.map(({ received_at, answer }) => `${since(received_at)} (${answer.status} ${answer.reason ?? ''})`).join(', ')}`
       )
     for (const [n, { stderr }] of running.entries()) {
       const said = Map.groupBy(stderr().split('\n').filter(Boolean), (line) => {

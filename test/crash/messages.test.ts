@@ -26,7 +26,8 @@ async function given(t: TestContext) {
     LEDGER: ledger,
     ANSWER_MS: '60'
   }
-  const start = () => startProgram(t, env, [process.execPath, 'test/support/ledger-service.ts'])
+  const start = (more = {}) =>
+    startProgram(t, { ...env, ...more }, [process.execPath, 'test/support/ledger-service.ts'])
   const headers = { 'x-service-project-id': 'crash', 'x-service-api-key': env.BOOTSTRAP_SECRET_KEY }
   const devices = Array.from({ length: items }, (_, n) => ({ id: `d${n}`, platform: 'IOS', push_token: `${n}` }))
   const body = { push_notifications: devices.map(({ id }) => ({ target: { device_id: id }, title: id })) }
@@ -55,7 +56,7 @@ function assertOneIdentity(entries: Entry[]): void {
 
 it('repeating a killed request with its key sends no accepted message again', async (t) => {
   const { start, body, call, devices, entries, sql } = await given(t)
-  const first = start()
+  const first = start({ ANSWERS: '300' })
   const url = await first.ready
   const again = await start().ready
   const repeat = () => call(again, '/api/v1/messages:send', body, { 'idempotency-key': 'once' })
@@ -99,7 +100,7 @@ it('repeating a killed request with its key sends no accepted message again', as
 
 it('the next process finishes a killed request that is not repeated', async (t) => {
   const { start, body, call, devices, entries, sql } = await given(t)
-  const first = start()
+  const first = start({ ANSWERS: '300' })
   const url = await first.ready
   assert.equal((await call(url, '/api/v1/devices', { devices })).status, 200)
   void call(url, '/api/v1/messages:send', body).catch(() => undefined)

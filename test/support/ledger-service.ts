@@ -11,14 +11,19 @@ const ledger = process.env.LEDGER!
 /** Like a gateway behind a slow line: this many at a time, this long each. */
 const window = 40
 const answerMs = Number(process.env.ANSWER_MS)
+/** The gateway responds to this many pushes and then to none, so that a test can kill the service in mid-request. */
+const answers = Number(process.env.ANSWERS ?? Infinity)
 
 let inFlight = 0
+let answered = 0
 let waiting: (() => void)[] = []
 
 const sender: Sender = {
   submit(push: Push, done) {
     if (inFlight >= window) return false
     inFlight += 1
+    answered += 1
+    if (answered > answers) return true
     setTimeout(() => {
       // Accepted from here on, whether or not the response arrives.
       appendFileSync(ledger, `${JSON.stringify([push.deviceId, push.messageId, push.collapseId, push.pushId])}\n`)

@@ -4,6 +4,7 @@ import { parseCampaign } from '../src/campaigns/definition/definition.ts'
 import { newId, type ProjectId } from '../src/platform/ids.ts'
 import { createRenderer } from '../src/templates/renderer.ts'
 import { renderingOf } from '../src/templates/rendering.ts'
+import { report } from './support/figures.ts'
 import { median } from './support/load.ts'
 
 const count = Number(process.argv[2] ?? 20_000)
@@ -72,3 +73,10 @@ const row = (name: string, { perSecond, cpuMicros }: Measured) =>
 row('in the service', here)
 row('in a process, 1,000 recipients', there)
 row('in a process, triggers for one recipient each', singles)
+report({
+  name: 'CPU of the service to render a message',
+  value: there.cpuMicros,
+  unit: 'µs',
+  better: 'less',
+  peers: { 'rendered in the service': here.cpuMicros }
+})

@@ -32,6 +32,7 @@ import { openTracing, type Tracing } from './platform/tracing.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
 import { resumeAllJob, sweepJob } from './projects/jobs.ts'
 import { makeSignInCode } from './projects/projects.ts'
+import { schemaNames } from './schema-names.ts'
 import { sdkRoutes } from './sdk/sdk.ts'
 import { mountSurfaces } from './surfaces.ts'
 import { callQueue } from './webhooks/webhooks.ts'
@@ -261,7 +262,7 @@ function openHttp(
   tracing.requests(http.app)
   const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
   healthRoutes(open, { pool, metrics, stopping, warning: nodes.warning, metricsToken: config.METRICS_TOKEN })
-  docsRoutes(open, http.documented)
+  docsRoutes(open, http.documented, schemaNames)
   docsSite(open)
   if (role === 'worker') return http
   sdkRoutes(open)

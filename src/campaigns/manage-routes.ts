@@ -70,6 +70,7 @@ export function campaignManagementRoutes(
   manage.put(
     one,
     {
+      operationId: 'saveProjectCampaign',
       summary: 'Create or replace a campaign',
       access: 'editor',
       body: CampaignBody,
@@ -90,6 +91,7 @@ export function campaignManagementRoutes(
   manage.delete(
     one,
     {
+      operationId: 'archiveProjectCampaign',
       summary: 'Archive a campaign: it can no longer be triggered, and its versions remain',
       access: 'editor',
       answer: SavedAnswer,

@@ -7,7 +7,7 @@ import type { Campaigns } from './campaigns.ts'
 import { CampaignQuery, campaignPage, Status } from './list.ts'
 import type { CampaignRow } from './store.ts'
 
-const CampaignSummary = Type.Object({
+export const CampaignSummary = Type.Object({
   campaign_id: Type.String(),
   name: Type.String({ description: 'The display name.' }),
   type: Type.String({ description: 'api_triggered, scheduled or event_triggered. Only the first can be triggered.' }),

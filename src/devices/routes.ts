@@ -51,6 +51,7 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
   api.post(
     '/devices',
     {
+      operationId: 'registerDevices',
       summary: 'Register devices, or tell what changed about them',
       access: 'client',
       body: PutBody,
@@ -92,6 +93,7 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
   api.post(
     `${one}/user/project-user-id`,
     {
+      operationId: 'logInUser',
       summary: 'Log a user in on a device',
       access: 'client',
       params,
@@ -110,7 +112,14 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
 
   api.delete(
     `${one}/user/project-user-id`,
-    { summary: 'Log the user out on a device', access: 'client', params, answer: Type.Object({}), refusals },
+    {
+      operationId: 'logOutUser',
+      summary: 'Log the user out on a device',
+      access: 'client',
+      params,
+      answer: Type.Object({}),
+      refusals
+    },
     async ({ caller, params: { device_id } }) => {
       await devices.unlink(caller.project.id, device_id)
       return {}
@@ -120,6 +129,7 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
   api.post(
     `${one}/user/properties`,
     {
+      operationId: 'setDeviceUserProperties',
       summary: 'Set properties of the user of a device',
       access: 'client',
       params,
@@ -143,6 +153,7 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
   api.delete(
     `${one}/user/properties`,
     {
+      operationId: 'removeDeviceUserProperties',
       summary: 'Remove properties of the user of a device',
       access: 'client',
       params,
@@ -160,6 +171,7 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
   api.post(
     `${one}/live-activity-start-tokens`,
     {
+      operationId: 'registerLiveActivityStartToken',
       summary: 'Register the token that starts Live Activities of a type',
       access: 'client',
       params,
@@ -186,6 +198,7 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
   api.post(
     `${one}/live-activity-update-tokens`,
     {
+      operationId: 'registerLiveActivityUpdateToken',
       summary: 'Register the token that updates and ends a running Live Activity',
       access: 'client',
       params,

@@ -65,7 +65,7 @@ export const DeviceSchema = Type.Object({
 })
 export type SentDevice = Static<typeof DeviceSchema>
 
-const Platform = Type.Union([Type.Literal('IOS'), Type.Literal('ANDROID'), Type.Literal('WEB')])
+export const Platform = Type.Union([Type.Literal('IOS'), Type.Literal('ANDROID'), Type.Literal('WEB')])
 const nullable = { type: ['string', 'null'] }
 /** One SDK decodes strictly and takes null for these two only. */
 export const mayBeNull = new Set<string>(['app_version', 'ad_id'])

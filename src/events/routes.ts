@@ -13,6 +13,7 @@ export function eventRoutes(api: Routes<ApiCaller, ApiAccess>, events: Events): 
   api.post(
     '/events',
     {
+      operationId: 'trackEvents',
       summary: 'Record what users did',
       access: 'client',
       body: Body,

@@ -38,7 +38,12 @@ export function journeyRoutes(
 
   manage.get(
     '/projects/:project_id/campaigns/:campaign_id/journeys',
-    { summary: 'Count the users on their way through a campaign', access: 'viewer', answer: CampaignJourneys },
+    {
+      operationId: 'countProjectCampaignJourneys',
+      summary: 'Count the users on their way through a campaign',
+      access: 'viewer',
+      answer: CampaignJourneys
+    },
     async ({ caller, params }) => {
       const projectId = caller.project!.id
       const { id } = await campaigns.saving.get(projectId, params.campaign_id)

@@ -140,6 +140,7 @@ function notificationRoutes(manage: Routes<ManageCaller, ManageAccess>, { simula
     `${one}::tap`,
     {
       ...all,
+      operationId: 'tapProjectSimulatorPush',
       summary: 'Tap a notification on a simulated phone, or press one of its buttons; the app reports it',
       body: Tap,
       answer: OpenedAnswer,
@@ -164,7 +165,12 @@ function notificationRoutes(manage: Routes<ManageCaller, ManageAccess>, { simula
 
   manage.post(
     `${one}::dismiss`,
-    { ...all, summary: 'Dismiss a notification on a simulated phone', answer: Type.Object({}) },
+    {
+      ...all,
+      operationId: 'dismissProjectSimulatorPush',
+      summary: 'Dismiss a notification on a simulated phone',
+      answer: Type.Object({})
+    },
     async ({ caller, params: { item_id } }) => {
       await simulators.phones.take(simulatedProject(caller), item_id!, 'dismissed')
       return {}

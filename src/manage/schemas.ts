@@ -47,7 +47,7 @@ const changes = {
   retention: Type.Optional(Type.Object({ events_days: DaysOrDefault, messages_days: DaysOrDefault }))
 }
 const Within = Type.String({ ...saying(durationRule, durationPattern), description: '15m, 24h, 30d.' })
-const MessageLimitSchema = Type.Object({
+export const MessageLimitSchema = Type.Object({
   count: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Messages to one user.' }),
   within: Within,
   topic: Type.Optional(Type.String({ description: 'Only messages of this topic. Absent: of all campaigns.' }))

@@ -57,6 +57,7 @@ export function sessionRoutes(manage: Routes<ManageCaller, ManageAccess>, member
   manage.patch(
     '/account',
     {
+      internal: true,
       summary: 'Change your name, as a signed-in member',
       access: 'viewer',
       body: ChangeOwn,
@@ -74,6 +75,7 @@ export function sessionRoutes(manage: Routes<ManageCaller, ManageAccess>, member
   manage.get(
     '/account',
     {
+      internal: true,
       summary: 'Read your account, as a signed-in member',
       access: 'viewer',
       answer: AccountAnswer,
@@ -88,6 +90,7 @@ export function sessionRoutes(manage: Routes<ManageCaller, ManageAccess>, member
   manage.put(
     '/account/password',
     {
+      internal: true,
       summary: 'Change your password, as a signed-in member; your other sessions end',
       access: 'viewer',
       body: ChangePassword,

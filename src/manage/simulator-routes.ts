@@ -81,6 +81,7 @@ function inboxRoutes(manage: Manage, simulators: Simulators, watching: Watching)
   manage.get(
     `${path}/inbox/:item_id`,
     {
+      operationId: 'getProjectSimulatorPush',
       summary: 'Read one push at a simulated gateway: the request, the response and its time',
       access: 'viewer',
       answer: InboxAnswer,
@@ -92,7 +93,13 @@ function inboxRoutes(manage: Manage, simulators: Simulators, watching: Watching)
 
   manage.delete(
     `${path}/inbox`,
-    { summary: 'Empty the inbox', access: 'editor', answer: Type.Object({}), refusals },
+    {
+      operationId: 'emptyProjectSimulatorInbox',
+      summary: 'Empty the inbox',
+      access: 'editor',
+      answer: Type.Object({}),
+      refusals
+    },
     async ({ caller }) => {
       await inbox.clear(simulatedProject(caller))
       await simulators.phones.clear(simulatedProject(caller))
@@ -111,6 +118,7 @@ function faultRoutes(manage: Manage, simulators: Simulators): void {
   manage.put(
     `${path}/faults`,
     {
+      operationId: 'changeProjectSimulatorFaults',
       summary: 'Change faults of the simulated gateways; the others stay',
       access: 'editor',
       body: FaultsBody,
@@ -123,7 +131,13 @@ function faultRoutes(manage: Manage, simulators: Simulators): void {
 
   manage.delete(
     `${path}/faults`,
-    { summary: 'Reset all faults', access: 'editor', answer: FaultsAnswer, refusals },
+    {
+      operationId: 'resetProjectSimulatorFaults',
+      summary: 'Reset all faults',
+      access: 'editor',
+      answer: FaultsAnswer,
+      refusals
+    },
     ({ caller }) => simulators.resetFaults(simulatedProject(caller))
   )
 }

@@ -131,6 +131,7 @@ export function messageManagementRoutes(manage: Routes<ManageCaller, ManageAcces
   manage.get(
     '/projects/:project_id/messages::minutes',
     {
+      operationId: 'countProjectMessagesByMinute',
       summary: 'Count how messages ended in each of the last minutes',
       access: 'viewer',
       query: Type.Object({

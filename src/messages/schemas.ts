@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-const Status = Type.Union(
+export const Status = Type.Union(
   [
     Type.Literal('DELIVERY_RESULT_STATUS_SUCCEED'),
     Type.Literal('DELIVERY_RESULT_STATUS_FAILED'),
@@ -13,11 +13,10 @@ const outcome = {
   gateway_message_id: Type.String({ description: 'The id the gateway gave it; empty where there is none.' }),
   failure_reason: Type.String({ description: 'Why not, as [CODE] and a sentence; else empty.' })
 }
+export const DeviceOutcome = Type.Object({ ...outcome, status: Status })
 const params = Type.Object({
   ...outcome,
-  devices: Type.Optional(
-    Type.Array(Type.Object({ ...outcome, status: Status }), { description: 'Each device. Only with ?expand=devices.' })
-  ),
+  devices: Type.Optional(Type.Array(DeviceOutcome, { description: 'Each device. Only with ?expand=devices.' })),
   simulated: Type.Optional(
     Type.Boolean({ description: 'Whether it went to the simulator. Only with ?expand=devices.' })
   )
@@ -32,11 +31,22 @@ export const ResultsAnswer = Type.Object({
 const MaybeText = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
 const MaybeTime = () => Type.Unsafe<string | null>({ type: ['string', 'null'] })
 
+export const State = Type.Unsafe<'queued' | 'handed' | 'unknown' | 'accepted' | 'failed' | 'skipped'>({
+  type: 'string',
+  enum: ['queued', 'handed', 'unknown', 'accepted', 'failed', 'skipped'],
+  description: 'The last three are final.'
+})
+const Kind = Type.Unsafe<'alert' | 'activity-start' | 'activity-update' | 'activity-end'>({
+  type: 'string',
+  enum: ['alert', 'activity-start', 'activity-update', 'activity-end'],
+  description: 'A notification, or a step in the life of a Live Activity.'
+})
+
 export const MessageEntry = Type.Object({
   message_id: Type.String(),
   ...outcome,
   status: Status,
-  state: Type.String({ description: 'queued, handed, unknown, accepted, failed or skipped.' }),
+  state: State,
   trigger_id: MaybeText('The trigger that sent it; null if none did.'),
   campaign_id: MaybeText('The campaign that sent it; null if none did.'),
   variant: MaybeText('The variant of the campaign; null where it has none.'),
@@ -44,7 +54,7 @@ export const MessageEntry = Type.Object({
   step: MaybeText('The step of the campaign; null where it has none.'),
   user_id: MaybeText("The service's own id of the user; null where there is none."),
   project_user_id: MaybeText("The project's own id of the user; null where there is none."),
-  kind: Type.String({ description: 'alert, activity-start, activity-update or activity-end.' }),
+  kind: Kind,
   title: MaybeText('The title of a notification.'),
   body: MaybeText('The text of a notification.'),
   gateway: MaybeText('The gateway it was dispatched to, as in the routes of gateways.'),

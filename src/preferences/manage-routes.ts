@@ -31,6 +31,7 @@ export function topicRoutes(manage: Routes<ManageCaller, ManageAccess>, { topics
   manage.put(
     one,
     {
+      operationId: 'saveProjectTopic',
       summary: 'Create or replace a topic; choices that users have made for it stay',
       access: 'editor',
       body: TopicBody,

@@ -31,6 +31,8 @@ export function simulatedWebPushRoutes(
   api.post(
     '/web-push/simulated-subscriptions',
     {
+      operationId: 'createSimulatedSubscription',
+      internal: true,
       summary: 'Make a subscription at the simulated push service, in a project of mode simulator',
       access: 'client',
       answer: Subscription,
@@ -42,6 +44,8 @@ export function simulatedWebPushRoutes(
   api.get(
     '/web-push/simulated-pushes',
     {
+      operationId: 'listSimulatedPushes',
+      internal: true,
       summary: 'Read the pushes that the simulated push service accepted for a browser',
       access: 'client',
       query: Type.Object({

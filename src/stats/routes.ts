@@ -31,6 +31,7 @@ export function statsRoutes(api: Routes<ApiCaller, ApiAccess>, stats: Stats): vo
   api.get(
     '/stats',
     {
+      operationId: 'getProjectStats',
       summary: 'Read what came of everything that the project sent: in all, over time, by campaign and directly',
       query: ProjectStatsQuery,
       answer: ProjectStatsAnswer,

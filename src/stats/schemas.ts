@@ -14,6 +14,8 @@ const figures = {
   conversion_value: Type.Number({ description: 'The sum of value_property over all conversion events.' })
 }
 
+export const Figures = Type.Object(figures)
+
 export const StatsAnswer = Type.Object({
   totals: Type.Object(figures, { description: 'Users and conversions of the holdout are not in it.' }),
   series: Type.Array(

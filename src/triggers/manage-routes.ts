@@ -60,6 +60,7 @@ export function triggerManagementRoutes(
   manage.get(
     '/projects/:project_id/triggers/:trigger_id/stream',
     {
+      operationId: 'streamProjectTrigger',
       summary: 'Watch a trigger: an event with all counters whenever they change, until it has ended',
       access: 'viewer',
       answerType: 'text/event-stream',

@@ -105,6 +105,7 @@ export function triggerRoutes(
   api.patch(
     '/triggers/:trigger_id',
     {
+      operationId: 'rescheduleTrigger',
       summary: 'Move a scheduled trigger to another time',
       params: ofTrigger,
       body: MoveBody,
@@ -125,6 +126,7 @@ export function triggerRoutes(
   api.get(
     '/triggers/:trigger_id/explain',
     {
+      operationId: 'explainTrigger',
       summary: 'Explain why a user received the message of a trigger, or why not',
       params: ofTrigger,
       query: Type.Object({ project_user_id: Type.String({ description: 'The user.' }) }),

@@ -16,7 +16,7 @@ export interface TriggerSource {
   kind: 'api' | 'schedule' | 'event' | 'step'
   [detail: string]: unknown
 }
-const Source = Type.Unsafe<TriggerSource>({
+export const Source = Type.Unsafe<TriggerSource>({
   type: 'object',
   required: ['kind'],
   properties: { kind: { type: 'string', enum: ['api', 'schedule', 'event', 'step'] } },
@@ -24,6 +24,19 @@ const Source = Type.Unsafe<TriggerSource>({
   description: 'What made the trigger: a call, an occurrence of a schedule, an event, or a step of a sequence.'
 })
 const Time = Nullable('In UTC; null: not yet.')
+
+export const Counts = Type.Object(
+  {
+    targeted: Count('sent + failed + skipped + pending.'),
+    sent: Count('Accepted by a gateway.'),
+    failed: Count('Refused for good, or not accepted in time.'),
+    skipped: Count('Not sent on purpose; skipped has the reasons.'),
+    pending: Count('Not settled yet.'),
+    delivered: Count('Reported by apps.'),
+    tapped: Count('Reported by apps.')
+  },
+  { description: 'Messages to devices. A target without a device counts as one skipped.' }
+)
 
 export const TriggerAnswer = Type.Object({
   trigger_id: Type.String(),
@@ -37,18 +50,7 @@ export const TriggerAnswer = Type.Object({
   send_at: Nullable('When a scheduled trigger starts, or should have started; null: at once.'),
   expanded_at: Time,
   ended_at: Time,
-  counts: Type.Object(
-    {
-      targeted: Count('sent + failed + skipped + pending.'),
-      sent: Count('Accepted by a gateway.'),
-      failed: Count('Refused for good, or not accepted in time.'),
-      skipped: Count('Not sent on purpose; skipped has the reasons.'),
-      pending: Count('Not settled yet.'),
-      delivered: Count('Reported by apps.'),
-      tapped: Count('Reported by apps.')
-    },
-    { description: 'Messages to devices. A target without a device counts as one skipped.' }
-  ),
+  counts: Counts,
   skipped: Reasons('Number of skipped messages by reason.'),
   failures: Reasons('Number of failed messages by reason.'),
   conversions: Type.Object(
@@ -78,7 +80,7 @@ export interface GateCondition {
   message: string
   conditions?: GateCondition[]
 }
-const Conditions = Type.Unsafe<GateCondition[]>({
+export const Conditions = Type.Unsafe<GateCondition[]>({
   type: 'array',
   description:
     'Of the gate segment: each condition with the value that the user has now, as “age is 19, needs more than 30”. Groups have conditions of their own.',
@@ -93,7 +95,7 @@ const Conditions = Type.Unsafe<GateCondition[]>({
   }
 })
 
-const Gates = Type.Array(
+export const Gates = Type.Array(
   Type.Object({
     gate: Type.Unsafe<'project' | 'schedule' | 'audience' | 'user' | 'segment' | 'device' | 'rules' | 'delivery'>({
       type: 'string',

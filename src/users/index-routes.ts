@@ -38,6 +38,7 @@ export function indexedPropertyRoutes(manage: Routes<ManageCaller, ManageAccess>
   manage.put(
     `${path}/:name`,
     {
+      operationId: 'indexProjectProperty',
       summary: 'Index a property of users, of which a project has at most 10',
       access: 'admin',
       params,
@@ -53,7 +54,13 @@ export function indexedPropertyRoutes(manage: Routes<ManageCaller, ManageAccess>
 
   manage.delete(
     `${path}/:name`,
-    { summary: 'Stop indexing a property of users', access: 'admin', params, answer: Type.Object({}) },
+    {
+      operationId: 'unindexProjectProperty',
+      summary: 'Stop indexing a property of users',
+      access: 'admin',
+      params,
+      answer: Type.Object({})
+    },
     async ({ caller, params }) => {
       const name = params.name!
       // PostgreSQL takes no NUL in a text, so no property of this name can be indexed.

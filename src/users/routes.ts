@@ -109,6 +109,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
   api.post(
     '/users::batch',
     {
+      operationId: 'saveUsers',
       summary: 'Create or change up to 1,000 users',
       body: BatchBody,
       maxBody: largestBody,

@@ -74,6 +74,7 @@ export function deliveryRoutes(manage: Routes<ManageCaller, ManageAccess>, webho
   manage.post(
     `${path}::replay-failed`,
     {
+      operationId: 'replayFailedProjectWebhookDeliveries',
       summary: 'Make failed calls again, oldest first and at most 1,000 at a time',
       access: 'editor',
       body: Type.Object({

@@ -85,6 +85,7 @@ export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhoo
   manage.post(
     `${path}/:webhook_id([^:]+)::rotate-secret`,
     {
+      operationId: 'rotateProjectWebhookSecret',
       summary: 'Give a webhook a new secret; the old one signs beside it for a day',
       access: 'admin',
       answer: Type.Object({ secret: Secret })
@@ -115,6 +116,7 @@ export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhoo
   manage.post(
     '/projects/:project_id/webhook-secret::rotate',
     {
+      operationId: 'rotateProjectTaskSecret',
       summary:
         'Give the project a new secret, which signs the calls about tasks; the old one signs beside it for a day',
       access: 'admin',

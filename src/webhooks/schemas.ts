@@ -14,7 +14,8 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number]
 
 export const Url = Type.String({ maxLength: 2048, description: 'Where to call: https, at a public address.' })
-export const Events = Type.Array(Type.Union(eventTypes.map((type) => Type.Literal(type))), {
+export const EventName = Type.Union(eventTypes.map((type) => Type.Literal(type)))
+export const Events = Type.Array(EventName, {
   minItems: 1,
   maxItems: 50,
   description: 'The events to call for.'

@@ -10,10 +10,10 @@ import type { Json, Reply } from '../support/http.ts'
 import { givenUser, results, to } from '../support/messages.ts'
 import { startService, type TestProject } from '../support/service.ts'
 
-// Sends every operation of /openapi.json every kind of wrong request. TIDINGS_LONG=1 sends a hundred times as many.
+// Sends every operation of /openapi-complete.json every kind of wrong request. TIDINGS_LONG=1 sends a hundred times as many.
 const runs = process.env.TIDINGS_LONG ? 2_000 : 16
 const service = await startService()
-const document: OpenApi = (await service.ask('GET', '/openapi.json')).json
+const document: OpenApi = (await service.ask('GET', '/openapi-complete.json')).json
 const operations = Object.entries(document.paths)
   // A stream without an end has tests of its own.
   .filter(([path]) => !path.endsWith('/changes'))

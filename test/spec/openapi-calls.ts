@@ -39,15 +39,15 @@ export async function calls(service: TestService): Promise<Record<string, () => 
     updateUser: () => call('PATCH', '/api/v1/users/ana', { json: { properties: { plan: 'free' } } }),
     getUser: () => call('GET', '/api/v1/users/ana'),
     removeUserProperties: () => call('POST', '/api/v1/users/ana/properties:remove', { json: { names: ['none'] } }),
-    batchUsers: () => call('POST', '/api/v1/users:batch', { json: { users: [user, { project_user_id: '' }] } }),
+    saveUsers: () => call('POST', '/api/v1/users:batch', { json: { users: [user, { project_user_id: '' }] } }),
     listProjectUsers: () => manage('GET', `${own}/users?limit=10&search=an`),
     createProjectUser: () => manage('POST', `${own}/users`, { project_user_id: 'new' }),
     getProjectUser: () => manage('GET', `${own}/users/ana`),
     updateProjectUser: () =>
       manage('PATCH', `${own}/users/ana`, { set: { plan: 'free' }, before: { plan: 'premium' } }),
-    replaceProjectIndexedProperty: () => manage('PUT', `${own}/indexed-properties/plan`),
+    indexProjectProperty: () => manage('PUT', `${own}/indexed-properties/plan`),
     listProjectIndexedProperties: () => manage('GET', `${own}/indexed-properties`),
-    deleteProjectIndexedProperty: () => manage('DELETE', `${own}/indexed-properties/plan`),
+    unindexProjectProperty: () => manage('DELETE', `${own}/indexed-properties/plan`),
     listProjectUserJourneys: () => manage('GET', `${own}/users/ana/journeys`),
     exportProjectUsers: () => manage('GET', `${own}/users:export`),
     importProjectUsers: () =>
@@ -55,23 +55,22 @@ export async function calls(service: TestService): Promise<Record<string, () => 
         body: '{"project_user_id":"bo"}\nnot json\n',
         headers: { 'content-type': 'application/x-ndjson' }
       }),
-    createDevice: () => call('POST', '/api/v1/devices', { json: { devices: [device] } }),
+    registerDevices: () => call('POST', '/api/v1/devices', { json: { devices: [device] } }),
     deleteDevice: () => call('DELETE', '/api/v1/devices/none'),
-    createEvent: () => call('POST', '/api/v1/events', { json: { events: [{ device_id: 'phone', name: 'open' }] } }),
-    postDeviceUserProjectUserId: () =>
-      call('POST', `${ofPhone}/user/project-user-id`, { json: { project_user_id: 'ana' } }),
-    createDeviceUserProperty: () =>
+    trackEvents: () => call('POST', '/api/v1/events', { json: { events: [{ device_id: 'phone', name: 'open' }] } }),
+    logInUser: () => call('POST', `${ofPhone}/user/project-user-id`, { json: { project_user_id: 'ana' } }),
+    setDeviceUserProperties: () =>
       call('POST', `${ofPhone}/user/properties`, { json: { properties: [{ name: 'a', value: 1 }] } }),
-    deleteDeviceUserProperties: () => call('DELETE', `${ofPhone}/user/properties?names=a`),
-    createDeviceLiveActivityStartToken: () =>
+    removeDeviceUserProperties: () => call('DELETE', `${ofPhone}/user/properties?names=a`),
+    registerLiveActivityStartToken: () =>
       call('POST', `${ofPhone}/live-activity-start-tokens`, {
         json: { attributes_type: 'A', push_to_start_token: 'a' }
       }),
-    createDeviceLiveActivityUpdateToken: () =>
+    registerLiveActivityUpdateToken: () =>
       call('POST', `${ofPhone}/live-activity-update-tokens`, {
         json: { attributes_type: 'A', activity_id: '1', push_token: 'a' }
       }),
-    replaceProjectTopic: () => manage('PUT', `${own}/topics/offers`, { name: 'Offers' }),
+    saveProjectTopic: () => manage('PUT', `${own}/topics/offers`, { name: 'Offers' }),
     listProjectTopics: () => manage('GET', `${own}/topics`),
     getProjectTopic: () => manage('GET', `${own}/topics/offers`),
     getUserPreferences: () => call('GET', '/api/v1/users/ana/preferences'),
@@ -107,24 +106,24 @@ export async function calls(service: TestService): Promise<Record<string, () => 
       return call('POST', `/api/v1/messages/${message_id}:cancel`)
     },
     listProjectMessages: () => manage('GET', `${own}/messages`),
-    deleteDeviceUserProjectUserId: () => call('DELETE', `${ofPhone}/user/project-user-id`),
+    logOutUser: () => call('DELETE', `${ofPhone}/user/project-user-id`),
     createProjectCampaign: () => manage('POST', `${own}/campaigns`, campaign),
-    replaceProjectCampaign: () => manage('PUT', `${own}/campaigns/news`, { ...campaign, name: 'Old news' }),
+    saveProjectCampaign: () => manage('PUT', `${own}/campaigns/news`, { ...campaign, name: 'Old news' }),
     listProjectCampaigns: () => manage('GET', `${own}/campaigns`),
     getProjectCampaign: () => manage('GET', `${own}/campaigns/news`),
-    getProjectCampaignJourneys: () => manage('GET', `${own}/campaigns/news/journeys`),
+    countProjectCampaignJourneys: () => manage('GET', `${own}/campaigns/news/journeys`),
     listProjectCampaignVersions: () => manage('GET', `${own}/campaigns/news/versions`),
     getProjectCampaignVersion: () => manage('GET', `${own}/campaigns/news/versions/1`),
     getProjectCampaignCounts: () => manage('GET', `${own}/campaigns/news/counts`),
-    chooseWinnerProjectCampaign: () =>
+    chooseProjectCampaignWinner: () =>
       manage('PUT', `${own}/campaigns/tried`, { name: 'Tried', variants }).then(() =>
         manage('POST', `${own}/campaigns/tried:choose-winner`, { variant: 'b' })
       ),
-    getProjectCampaignTexts: () => manage('GET', `${own}/campaigns/news/texts`),
-    replaceProjectCampaignTexts: () => service.manage('PUT', `${own}/campaigns/news/texts`, { body: 'id,source\n' }),
+    exportProjectCampaignTexts: () => manage('GET', `${own}/campaigns/news/texts`),
+    importProjectCampaignTexts: () => service.manage('PUT', `${own}/campaigns/news/texts`, { body: 'id,source\n' }),
     testProjectCampaign: () => manage('POST', `${own}/campaigns/news:test`, { device_ids: ['phone'] }),
-    minutesProjectMessages: () => manage('GET', `${own}/messages:minutes`),
-    previewProjectCampaigns: () =>
+    countProjectMessagesByMinute: () => manage('GET', `${own}/messages:minutes`),
+    previewProjectCampaignDraft: () =>
       manage('POST', `${own}/campaigns:preview`, { campaign: { name: 'News', message: { title: 'Hi' } } }),
     listCampaigns: () => call('GET', '/api/v1/campaigns'),
     getCampaign: () => call('GET', '/api/v1/campaigns/news'),
@@ -136,15 +135,15 @@ export async function calls(service: TestService): Promise<Record<string, () => 
     getTrigger: async () => call('GET', `/api/v1/triggers/${await newestTrigger()}`),
     getProjectTrigger: async () => manage('GET', `${own}/triggers/${await newestTrigger()}`),
     getProjectTriggerSize: async () => manage('GET', `${own}/triggers/${await newestTrigger()}/size`),
-    getTriggerExplain: async () => call('GET', `/api/v1/triggers/${await newestTrigger()}/explain?project_user_id=ana`),
-    updateTrigger: async () => {
+    explainTrigger: async () => call('GET', `/api/v1/triggers/${await newestTrigger()}/explain?project_user_id=ana`),
+    rescheduleTrigger: async () => {
       const json = { send_at: new Date(Date.now() + 60_000).toISOString() }
       const { trigger_id } = (await call('POST', '/api/v1/campaigns/news:trigger', { json })).json
       return call('PATCH', `/api/v1/triggers/${trigger_id}`, { json })
     },
     cancelTrigger: async () => call('POST', `/api/v1/triggers/${await newestTrigger()}:cancel`),
-    getProjectTriggerStream: async () => manage('GET', `${own}/triggers/${await newestTrigger()}/stream`),
-    deleteProjectCampaign: () => manage('DELETE', `${own}/campaigns/news`),
+    streamProjectTrigger: async () => manage('GET', `${own}/triggers/${await newestTrigger()}/stream`),
+    archiveProjectCampaign: () => manage('DELETE', `${own}/campaigns/news`),
     deleteUser: () => call('DELETE', '/api/v1/users/ana'),
     createProject: () => manage('POST', '/projects', { name: 'Shop' }),
     listProjects: () => manage('GET', '/projects?limit=1'),
@@ -154,7 +153,7 @@ export async function calls(service: TestService): Promise<Record<string, () => 
     listProjectKeys: () => manage('GET', `${own}/keys`),
     rotateProjectKey: async () => manage('POST', `${own}/keys/${await entry(`${own}/keys`, 'app')}:rotate`),
     deleteProjectKey: async () => manage('DELETE', `${own}/keys/${await entry(`${own}/keys`, 'app')}`),
-    replaceProjectGateway: () => manage('PUT', `${own}/gateways/webpush`, { subject: 'mailto:ops@example.com' }),
+    saveProjectGateway: () => manage('PUT', `${own}/gateways/webpush`, { subject: 'mailto:ops@example.com' }),
     listProjectGateways: () => manage('GET', `${own}/gateways`),
     getProjectGateway: () => manage('GET', `${own}/gateways/webpush`),
     checkProjectGateway: () => manage('POST', `${own}/gateways/webpush:check`),
@@ -165,34 +164,34 @@ export async function calls(service: TestService): Promise<Record<string, () => 
     deleteToken: async () => manage('DELETE', `/tokens/${await entry('/tokens', 'deploy')}`),
     listNodes: () => manage('GET', '/nodes'),
     listDeadJobs: () => manage('GET', '/dead-jobs'),
-    createWebPushSimulatedSubscription: () => pages.call('POST', '/api/v1/web-push/simulated-subscriptions'),
-    listWebPushSimulatedPushes: () => pages.call('GET', '/api/v1/web-push/simulated-pushes?device_id=none'),
+    createSimulatedSubscription: () => pages.call('POST', '/api/v1/web-push/simulated-subscriptions'),
+    listSimulatedPushes: () => pages.call('GET', '/api/v1/web-push/simulated-pushes?device_id=none'),
     getWebPushPublicKey: () => pages.call('GET', '/api/v1/web-push/public-key'),
     createProjectSimulatorDevice: () =>
       manage('POST', `${simulator}/devices`, { device_id: 'tab', platform: 'WEB', project_user_id: 'ana' }),
     listProjectSimulatorDevices: () => manage('GET', `${simulator}/devices`),
     getProjectSimulatorDevice: () => manage('GET', `${simulator}/devices/tab`),
     updateProjectSimulatorDevice: () => manage('PATCH', `${simulator}/devices/tab`, { online: true }),
-    getProjectSimulatorInbox: async () => manage('GET', `${simulator}/inbox/${await arrived()}`),
-    tapProjectSimulatorInbox: async () => manage('POST', `${simulator}/inbox/${await arrived()}:tap`, {}),
-    dismissProjectSimulatorInbox: async () => manage('POST', `${simulator}/inbox/${await arrived()}:dismiss`),
+    getProjectSimulatorPush: async () => manage('GET', `${simulator}/inbox/${await arrived()}`),
+    tapProjectSimulatorPush: async () => manage('POST', `${simulator}/inbox/${await arrived()}:tap`, {}),
+    dismissProjectSimulatorPush: async () => manage('POST', `${simulator}/inbox/${await arrived()}:dismiss`),
     deleteProjectSimulatorDevice: () => manage('DELETE', `${simulator}/devices/tab`),
-    replaceProjectSimulatorFaults: () => manage('PUT', `${simulator}/faults`, { apns: { down: true } }),
+    changeProjectSimulatorFaults: () => manage('PUT', `${simulator}/faults`, { apns: { down: true } }),
     getProjectSimulatorFaults: () => manage('GET', `${simulator}/faults`),
-    deleteProjectSimulatorFaults: () => manage('DELETE', `${simulator}/faults`),
+    resetProjectSimulatorFaults: () => manage('DELETE', `${simulator}/faults`),
     listProjectSimulatorInbox: () => manage('GET', `${simulator}/inbox`),
-    deleteProjectSimulatorInbox: () => manage('DELETE', `${simulator}/inbox`),
+    emptyProjectSimulatorInbox: () => manage('DELETE', `${simulator}/inbox`),
     createProjectWebhook: () =>
       manage('POST', `${own}/webhooks`, { url: 'https://hook.invalid/', events: ['message.failed'] }),
     listProjectWebhooks: () => manage('GET', `${own}/webhooks`),
     getProjectWebhook: async () => manage('GET', `${own}/webhooks/${await first(`${own}/webhooks`)}`),
     updateProjectWebhook: async () =>
       manage('PATCH', `${own}/webhooks/${await first(`${own}/webhooks`)}`, { active: false }),
-    rotateSecretProjectWebhook: async () =>
+    rotateProjectWebhookSecret: async () =>
       manage('POST', `${own}/webhooks/${await first(`${own}/webhooks`)}:rotate-secret`),
     testProjectWebhook: async () => manage('POST', `${own}/webhooks/${await first(`${own}/webhooks`)}:test`),
     deleteProjectWebhook: async () => manage('DELETE', `${own}/webhooks/${await first(`${own}/webhooks`)}`),
-    rotateProjectWebhookSecret: () => manage('POST', `${own}/webhook-secret:rotate`),
+    rotateProjectTaskSecret: () => manage('POST', `${own}/webhook-secret:rotate`),
     listProjectWebhookDeliveries: () => manage('GET', `${own}/webhook-deliveries`),
     pauseProject: () => manage('POST', `${own}:pause`),
     resumeProject: () => manage('POST', `${own}:resume`),

@@ -8,6 +8,7 @@ import type { Answer, Content } from '../../src/platform/http/openapi/answers.ts
 import { pathTemplate } from '../../src/platform/http/openapi/names.ts'
 import type { OpenApi, Operation } from '../../src/platform/http/openapi/openapi.ts'
 import type { Schema } from '../../src/platform/http/openapi/schema.ts'
+import type { Json } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 import { calls } from './openapi-calls.ts'
 
@@ -22,7 +23,8 @@ subscribe('fastify.initialization', (message) => {
 })
 
 const service = await startService()
-const document: OpenApi = (await service.ask('GET', '/openapi.json')).json
+const document: OpenApi = (await service.ask('GET', '/openapi-complete.json')).json
+const published: OpenApi = (await service.ask('GET', '/openapi.json')).json
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation }))
 )
@@ -64,12 +66,14 @@ function closed(schema: Schema): Schema {
   }
 }
 
-describe('GET /openapi.json', () => {
-  it('is a valid OpenAPI 3.1 document', async () => {
-    const result = await new Validator().validate(structuredClone(document) as unknown as Record<string, unknown>)
-    assert.deepEqual(result.errors ?? [], [])
-    assert.ok(result.valid)
-    assert.match(document.openapi, /^3\.1\./)
+describe('GET /openapi.json and /openapi-complete.json', () => {
+  it('are valid OpenAPI 3.1 documents', async () => {
+    for (const one of [document, published]) {
+      const result = await new Validator().validate(structuredClone(one) as unknown as Record<string, unknown>)
+      assert.deepEqual(result.errors ?? [], [])
+      assert.ok(result.valid)
+      assert.match(one.openapi, /^3\.1\./)
+    }
   })
 
   it('needs no credentials, names the address it was asked at, and is answered 304 when unchanged', async () => {
@@ -145,6 +149,72 @@ describe('GET /openapi.json', () => {
   })
 })
 
+describe('the document to generate clients from', () => {
+  const text = JSON.stringify(published)
+  const named = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+
+  it('has the public API only: nothing of the console, the browser client, monitoring and agents', () => {
+    for (const path of Object.keys(published.paths)) assert.match(path, /^\/(api|manage)\/v1\//)
+    const left = operations.filter(({ path, method }) => !published.paths[path]?.[method.toLowerCase()])
+    for (const { path } of left)
+      assert.match(path, /^(?!\/(api|manage)\/v1\/)|\/account\b|\/changes$|\/web-push\/simulated-/, path)
+    const tags = new Set(
+      Object.values(published.paths).flatMap((one) => Object.values(one).flatMap(({ tags }) => tags))
+    )
+    assert.deepEqual(published.tags.map(({ name }) => name).sort(), [...tags].sort())
+  })
+
+  it('refers to each schema by its name, wherever it occurs', () => {
+    const answer = (path: string, method: string, status = 200) =>
+      (published.paths[path]![method]!.responses[status] as Answer).content!['application/json']!.schema as Schema
+    assert.deepEqual(answer('/api/v1/triggers/{trigger_id}', 'get'), named('Trigger'))
+    assert.deepEqual(answer('/api/v1/triggers', 'get').properties!.items!.items, named('Trigger'))
+    assert.deepEqual(answer('/api/v1/messages:send', 'post'), named('DeliveryResults'))
+    assert.deepEqual(answer('/manage/v1/projects/{project_id}/campaigns/{campaign_id}', 'get'), named('Campaign'))
+    const { Device, Message, User, Problem } = published.components.schemas
+    for (const schema of [Device, Message, User, Problem]) assert.equal(schema!.type, 'object')
+    const hours = published.components.schemas.Project!.properties!.quiet_hours!
+    assert.deepEqual(hours.anyOf, [named('QuietHours'), { type: 'null' }])
+  })
+
+  it('uses every name, and every reference leads somewhere', () => {
+    const used = new Set([...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name))
+    assert.deepEqual([...used].sort(), Object.keys(published.components.schemas).sort())
+  })
+
+  it('describes the same values as the complete one', () => {
+    for (const [path, methods] of Object.entries(published.paths))
+      for (const [method, { requestBody, responses, operationId }] of Object.entries(methods)) {
+        const whole = document.paths[path]![method]!
+        assert.deepEqual(withoutNames({ requestBody, responses }), withoutNames(whole), operationId)
+      }
+  })
+
+  /** Bodies with each reference to a schema replaced by the schema, and without descriptions. */
+  function withoutNames({
+    requestBody,
+    responses
+  }: { [Part in keyof Operation]?: Operation[Part] | undefined }): unknown {
+    const resolved = (value: Json): Json => {
+      if (Array.isArray(value)) return value.map(resolved)
+      if (typeof value !== 'object' || value === null) return value
+      const name = /^#\/components\/schemas\/(\w+)$/.exec(value.$ref)?.[1]
+      if (name) return resolved(published.components.schemas[name])
+      const { description: _, default: __, anyOf, ...rest } = value
+      const choices = anyOf && resolved(anyOf)
+      if (choices?.length === 2 && choices[1].type === 'null' && JSON.stringify(choices[1]) === '{"type":"null"}') {
+        const [one] = choices
+        const type = [...[one.type].flat(), 'null'].sort()
+        return { ...one, type, ...(one.enum && { enum: [...one.enum, null] }) }
+      }
+      const inner = Object.fromEntries(Object.entries(rest).map(([key, each]) => [key, resolved(each as Json)]))
+      if (Array.isArray(inner.type)) inner.type.sort()
+      return { ...inner, ...(choices && { anyOf: choices }) }
+    }
+    return resolved({ requestBody, responses } as Json)
+  }
+})
+
 describe('responses match their documentation', () => {
   const refused = operations.filter(({ operation }) => operation.security.length > 0)
   it(`without credentials, ${refused.length} operations answer their documented 401`, async () => {
@@ -153,7 +223,7 @@ describe('responses match their documentation', () => {
       assert.equal(reply.status, 401, operation.operationId)
       const [[type, { schema }]] = Object.entries(answerOf(operation, 401).content!) as [[string, Content]]
       assert.ok(reply.headers['content-type']?.startsWith(type), operation.operationId)
-      const resolved = '$ref' in schema ? document.components.schemas.Error : schema
+      const resolved = '$ref' in schema ? document.components.schemas.Problem : schema
       assertPasses(resolved, type === 'text/plain' ? reply.text : reply.json, operation.operationId)
     }
   })

@@ -10,7 +10,7 @@ import { eventually, startService, type TestProject } from '../support/service.t
 // no row of the other changes.
 
 const service = await startService({ WEBHOOK_ALLOW_PRIVATE: 'true' })
-const document: OpenApi = (await service.ask('GET', '/openapi.json')).json
+const document: OpenApi = (await service.ask('GET', '/openapi-complete.json')).json
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation }))
 )

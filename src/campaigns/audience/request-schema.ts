@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { building, unknownNames } from '../../platform/http/schema.ts'
+import { building, shownAs, unknownNames } from '../../platform/http/schema.ts'
 import { maxTargets } from './request.ts'
 import { mostNames } from './unknown-fields.ts'
 
@@ -14,6 +14,15 @@ const targetFields = {
   user_id: Type.String(),
   properties: OwnProperties
 }
+export const TriggerTarget = Type.Object(
+  {
+    project_user_id: Type.Optional(Type.String()),
+    device_id: Type.Optional(Type.String()),
+    user_id: Type.Optional(Type.String({ description: "The service's own id of a user." })),
+    properties: Type.Optional(OwnProperties)
+  },
+  { description: 'Exactly one of project_user_id, device_id and user_id.' }
+)
 /** More values than the properties of the trigger and of 20,000 targets usually hold. */
 export const mostTriggerValues = 1_200_000
 /** The handler checks targets, because a broadcast ignores them whatever they are. */
@@ -29,6 +38,7 @@ export const TriggerBody = Type.Object(
           },
           targets: {
             [building]: Type.Array(Type.Object(targetFields), { maxItems: maxTargets }),
+            [shownAs]: Type.Array(TriggerTarget, { maxItems: maxTargets }),
             description:
               'At most 20,000, each with exactly one of project_user_id, device_id and user_id, and with properties of its own if it needs some. Targets outside the segment receive nothing.'
           }

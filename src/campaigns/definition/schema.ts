@@ -43,7 +43,7 @@ const FrequencyCapSchema = Type.Object({
   within: Type.String({ ...saying(durationRule, durationPattern), description: '15m, 24h, 30d.' })
 })
 
-const LiveActivitySchema = Type.Object({
+export const LiveActivitySchema = Type.Object({
   attributes_type: Type.String({ minLength: 1, maxLength: 255 }),
   attributes: AnyObject('Strings inside are Liquid templates.'),
   content_state: AnyObject('Strings inside are Liquid templates.'),

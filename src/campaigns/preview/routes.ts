@@ -55,6 +55,7 @@ export function campaignTrialRoutes(manage: Routes<ManageCaller, ManageAccess>, 
   manage.post(
     `${path}::preview`,
     {
+      operationId: 'previewProjectCampaignDraft',
       summary: 'Preview a trigger of a campaign that is not saved, without sending anything',
       access: 'editor',
       body: DraftBody,

@@ -9,6 +9,7 @@ export function winnerRoutes(manage: Routes<ManageCaller, ManageAccess>, winners
   manage.post(
     '/projects/:project_id/campaigns/:campaign_id(^[\\s\\S]*?)::choose-winner',
     {
+      operationId: 'chooseProjectCampaignWinner',
       summary: 'Choose the variant that all recipients of a campaign get from now on',
       access: 'editor',
       body: Type.Object({

@@ -1,13 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { AnyObject, OrNull, Priority, TargetSchema, Text, Ttl } from '../schema.ts'
 
-const alert = OrNull<object>('object', {
+export const Alert = OrNull<object>('object', {
   properties: { title: Type.String({ description: 'The title.' }), body: Type.String({ description: 'The text.' }) },
   required: ['title', 'body'],
   description: 'What the phone shows with it. A start without one says Live Activity / Started.'
 })
 const content_state = AnyObject('What changes while it runs.')
 const attributes_type = { description: 'The Swift type of the attributes.' }
+
+const alert = Alert
 
 export const StartBody = Type.Object({
   live_activities: Type.Array(

@@ -56,6 +56,7 @@ export function gatewayRoutes(
   manage.put(
     `${path}/:gateway`,
     {
+      operationId: 'saveProjectGateway',
       summary: 'Save a credential of a gateway; it is tried by signing with it once, and never shown again',
       access: 'admin',
       params,

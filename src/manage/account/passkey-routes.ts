@@ -34,6 +34,7 @@ export function passkeyRoutes(
   manage.get(
     '/account/passkeys',
     {
+      internal: true,
       summary: 'List your passkeys, as a signed-in member',
       access: 'viewer',
       answer: Type.Object({ items: Type.Array(PasskeyAnswer) }),
@@ -45,6 +46,7 @@ export function passkeyRoutes(
   manage.post(
     '/account/passkeys::options',
     {
+      internal: true,
       summary: 'Begin to add a passkey, as a member who has signed in within the last 15 minutes',
       access: 'viewer',
       answer: Type.Unsafe<object>({
@@ -64,6 +66,7 @@ export function passkeyRoutes(
   manage.post(
     '/account/passkeys',
     {
+      internal: true,
       summary: 'Add a passkey',
       access: 'viewer',
       body: NewPasskey,
@@ -90,6 +93,7 @@ export function passkeyRoutes(
   manage.patch(
     '/account/passkeys/:passkey_id',
     {
+      internal: true,
       summary: 'Rename a passkey of yours',
       access: 'viewer',
       body: Type.Object({ name: Name }),
@@ -107,6 +111,7 @@ export function passkeyRoutes(
   manage.delete(
     '/account/passkeys/:passkey_id',
     {
+      internal: true,
       summary: 'Remove a passkey of yours',
       access: 'viewer',
       answer: Type.Object({}),

@@ -8,6 +8,8 @@ export function changeRoutes(manage: Routes<ManageCaller, ManageAccess>, changes
   manage.get(
     '/projects/:project_id/changes',
     {
+      operationId: 'streamProjectChanges',
+      internal: true,
       summary:
         'Watch a project: an event with the kinds of things that have changed, at most once a second, until the session ends',
       access: 'viewer',

@@ -45,6 +45,10 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   idempotent?: boolean
   /** A stream has no time limit. */
   unlimited?: boolean
+  /** The name of the operation in OpenAPI, if the one that its path gives reads badly. */
+  operationId?: string
+  /** Called by our own console and browser client only: not in the document from which people generate clients. */
+  internal?: boolean
   /** Kept out of the docs. */
   hidden?: boolean
 }

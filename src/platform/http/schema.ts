@@ -11,6 +11,8 @@ export const printable = saying('must not hold control characters', '^[^\\u0000-
 
 /** On a schema: the schema that decides what to build, if the schema itself allows more for other reasons. */
 export const building = Symbol('building')
+/** On a schema: the schema that the docs print in its place, if the handler checks more than the schema does. */
+export const shownAs = Symbol('shown as')
 /** On the schema of an object that takes any name: the most names it takes. */
 export const mostNames = Symbol('most names')
 /** On the schema of an object: the number of unknown names that are kept, as null, for a warning. */

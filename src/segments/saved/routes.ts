@@ -47,6 +47,7 @@ export function segmentRoutes(manage: Routes<ManageCaller, ManageAccess>, segmen
   manage.put(
     one,
     {
+      operationId: 'saveProjectSegment',
       summary: 'Create or replace a saved segment; campaigns that use it get a new version',
       access: 'editor',
       params,
@@ -112,6 +113,7 @@ export function segmentRoutes(manage: Routes<ManageCaller, ManageAccess>, segmen
   manage.post(
     `${path}::count`,
     {
+      operationId: 'countProjectSegmentDraft',
       summary: 'Count a segment that is not saved, for up to three seconds',
       access: 'viewer',
       body: DraftSegmentBody,

@@ -118,7 +118,7 @@ export async function flood(t: TestContext, { requests, chance }: { requests: nu
   const hiddenRows = () => rowsOf(node.sql, hidden.get('project_id')![0]!)
   await node.idle()
   const before = await hiddenRows()
-  const document: OpenApi = (await ask(node.url, 'GET', '/openapi.json')).json
+  const document: OpenApi = (await ask(node.url, 'GET', '/openapi-complete.json')).json
   const routes = routesOf(node.routes, document)
   const make = requestMaker(routes, hidden, chance)
   const harvest = harvester(node.routes)

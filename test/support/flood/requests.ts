@@ -21,7 +21,7 @@ export interface Route {
   operation: Operation | undefined
 }
 
-/** The registered routes, each with its operation of /openapi.json. */
+/** The registered routes, each with its operation of /openapi-complete.json. */
 export function routesOf(registered: string[], { paths }: OpenApi): Route[] {
   const documented = new Map<string, Operation>()
   for (const [path, methods] of Object.entries(paths))

@@ -26,6 +26,7 @@ export function textRoutes(manage: Routes<ManageCaller, ManageAccess>, saving: S
   manage.get(
     path,
     {
+      operationId: 'exportProjectCampaignTexts',
       summary: 'Export the texts of a campaign for translators, as CSV or XLIFF',
       access: 'viewer',
       query: Type.Object({
@@ -63,6 +64,7 @@ export function textRoutes(manage: Routes<ManageCaller, ManageAccess>, saving: S
   manage.put(
     path,
     {
+      operationId: 'importProjectCampaignTexts',
       summary: 'Import translations of a campaign: a file that was exported, with more texts in it',
       access: 'editor',
       query: Type.Object({ format: Format }),

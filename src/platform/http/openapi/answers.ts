@@ -31,7 +31,7 @@ const retry = header('Retry-After')
 
 const plain = (schema: Schema, example: string): Record<string, Content> => ({ 'text/plain': { schema, example } })
 const json = (example: unknown): Record<string, Content> => ({
-  'application/json': { schema: { $ref: '#/components/schemas/Error' }, example }
+  'application/json': { schema: { $ref: '#/components/schemas/Problem' }, example }
 })
 const refused = (code: RefusalCode, error: string, details?: unknown) =>
   json({ error, code, ...(details !== undefined && { details }) })

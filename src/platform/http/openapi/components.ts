@@ -21,7 +21,7 @@ export const components = {
     }
   },
   schemas: {
-    Error: {
+    Problem: {
       type: 'object',
       properties: {
         error: { type: 'string', description: 'What was wrong, as a sentence. It may change.' },

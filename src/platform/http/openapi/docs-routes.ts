@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { askedUrl } from '../../net/asked-url.ts'
 import type { DocumentedRoute } from '../route.ts'
@@ -7,6 +7,7 @@ import type { Routes } from '../routes.ts'
 import { docsScript, docsStyle } from './docs-assets.ts'
 import { renderDocsPage } from './docs-page.ts'
 import { buildOpenApi } from './openapi.ts'
+import { publicOpenApi } from './public.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64')
 
@@ -16,24 +17,40 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('base6
  */
 const anyBase = 'http://address.invalid'
 
+const OpenApiAnswer = Type.Object({
+  openapi: Type.Literal('3.1.0', { description: 'The version of OpenAPI; the rest is as it says.' })
+})
+
 /**
  * The description of the API, for programs and for people. Built when first read, so that a start does not wait for it.
  */
-export function docsRoutes(open: Routes<null, never>, documented: readonly DocumentedRoute[]): void {
+export function docsRoutes(
+  open: Routes<null, never>,
+  documented: readonly DocumentedRoute[],
+  schemaNames: Readonly<Record<string, TSchema>>
+): void {
   const document = once(() => buildOpenApi(documented, anyBase))
-  const json = once(() => JSON.stringify(document()))
+  const complete = once(() => JSON.stringify(document()))
+  const json = once(() => JSON.stringify(publicOpenApi(document(), schemaNames)))
   const page = once(() => renderDocsPage(document()))
   const policy = once(contentPolicy)
 
   open.get(
     '/openapi.json',
     {
-      summary: 'This API as an OpenAPI document',
-      answer: Type.Object({
-        openapi: Type.Literal('3.1.0', { description: 'The version of OpenAPI; the rest is as it says.' })
-      })
+      summary: 'This API as an OpenAPI document, to generate clients from',
+      answer: OpenApiAnswer
     },
     ({ request, reply }) => send(request, reply.type('application/json; charset=utf-8'), json())
+  )
+
+  open.get(
+    '/openapi-complete.json',
+    {
+      summary: 'Every route of the service as an OpenAPI document without names of schemas, to test it',
+      answer: OpenApiAnswer
+    },
+    ({ request, reply }) => send(request, reply.type('application/json; charset=utf-8'), complete())
   )
 
   open.get('/docs/api', { summary: 'This API as a page', answerType: 'text/html' }, ({ request, reply }) => {

@@ -40,6 +40,7 @@ const tagBySegment: Record<string, string> = {
   readyz: 'Health',
   metrics: 'Health',
   'openapi.json': 'Documentation',
+  'openapi-complete.json': 'Documentation',
   docs: 'Documentation',
   sdk: 'Browser client',
   'indexed-properties': 'Users',
@@ -69,8 +70,8 @@ export function inTagOrder(tags: Iterable<string>): string[] {
 const verbs: Record<string, string> = { POST: 'create', GET: 'get', PUT: 'replace', PATCH: 'update', DELETE: 'delete' }
 
 /**
- * As in createUser, listProjectKeys, triggerCampaign. Client generators turn these into method names, so they never
- * change.
+ * As in createUser, listProjectKeys, triggerCampaign. Client generators turn these into method names, so they do not
+ * change once released. A route may declare a better one.
  */
 export function operationId(method: string, template: string, isList: boolean): string {
   const [path, action] = split(template)

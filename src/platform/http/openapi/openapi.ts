@@ -25,6 +25,8 @@ export interface Operation {
   parameters?: Parameter[]
   requestBody?: { required: boolean; content: Record<string, Content> }
   responses: Record<string, Answer | Ref>
+  /** Only for our own clients. */
+  'x-internal'?: true
 }
 
 export interface OpenApi {
@@ -33,7 +35,7 @@ export interface OpenApi {
   servers: { url: string }[]
   tags: { name: string; description?: string }[]
   paths: Record<string, Record<string, Operation>>
-  components: typeof components
+  components: Omit<typeof components, 'schemas'> & { schemas: Record<string, Schema> }
 }
 
 const description = `Two surfaces. **/api/v1** is for your backend, with a project id and a key in two headers.
@@ -41,7 +43,7 @@ const description = `Two surfaces. **/api/v1** is for your backend, with a proje
 \`/manage/v1/projects/{project_id}/api/v1\`, for that token.
 
 Bodies are JSON in UTF-8, at most 10 MiB; unknown fields are ignored. Times are RFC 3339 in UTC. Lists take \`limit\` and
-\`cursor\` and answer \`items\` and \`next_cursor\`.`
+\`cursor\` and answer \`items\` and \`next_cursor\`. Refusals are a \`Problem\`, unless the contract fixes a text.`
 
 /** The OpenAPI document of the declared routes: the schema that validates a request also describes it. */
 export function buildOpenApi(documented: readonly DocumentedRoute[], baseUrl: string): OpenApi {
@@ -72,9 +74,10 @@ function operation(route: DocumentedRoute, path: string): Operation {
   ]
   const body = requestBody(route)
   return {
-    operationId: operationId(route.method, path, answer?.properties?.items?.type === 'array'),
+    operationId: route.operationId ?? operationId(route.method, path, answer?.properties?.items?.type === 'array'),
     tags: [tagOf(path)],
     summary: route.summary,
+    ...(route.internal && { 'x-internal': true as const }),
     ...(access && { description: access }),
     security: security[route.security],
     ...(parameters.length > 0 && { parameters }),

@@ -1,4 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
+import { shownAs } from '../schema.ts'
 import { aboutName, exampleOfName, isTime } from './words.ts'
 
 /** The part of JSON Schema that our declarations use. */
@@ -21,7 +22,14 @@ export interface Schema {
 /**
  * A declaration as the docs show it: it accepts the same values, in the form that people and code generators read best.
  */
-export const documentedSchema = (declared: TSchema): Schema => tidy(JSON.parse(JSON.stringify(declared)) as Schema)
+export const documentedSchema = (declared: TSchema): Schema =>
+  tidy(JSON.parse(JSON.stringify(declared, (_, value) => (hasShown(value) ? shown(value) : value))) as Schema)
+
+const hasShown = (value: unknown): value is TSchema => typeof value === 'object' && value !== null && shownAs in value
+const shown = (declared: TSchema): TSchema => ({
+  ...(declared as { [shownAs]?: TSchema })[shownAs]!,
+  ...(declared.description !== undefined && { description: declared.description })
+})
 
 function tidy(schema: Schema, name = ''): Schema {
   const { properties, patternProperties, items, anyOf, ...rest } = schema

@@ -23,7 +23,7 @@ import { newId } from './platform/ids.ts'
 import { countJobs, oldestReady } from './platform/jobs/jobs.ts'
 import { createWorker } from './platform/jobs/worker.ts'
 import type { Log } from './platform/log.ts'
-import { createMetrics } from './platform/metrics.ts'
+import { createMetrics, type Metrics } from './platform/metrics.ts'
 import { localUrl } from './platform/net/local-url.ts'
 import { joinNodes, type NodeRole, type Nodes } from './platform/nodes/nodes.ts'
 import { finishRotation } from './platform/secrets/rotation.ts'
@@ -134,6 +134,7 @@ async function openInfrastructure(
   metrics.counter('tidings_database_server_changes_total', 'How often another server took over the writes.', () => [
     { labels: {}, value: pool.servers.changes() }
   ])
+  if (pool.replica) countReads(metrics, pool.replica)
   metrics.gauge('tidings_jobs', 'Jobs of the whole installation: ready, for later, running, given up.', () =>
     countJobs(pool)
   )
@@ -148,6 +149,22 @@ async function openInfrastructure(
   const listener = createListener(pool, log)
   opened.push(listener.close)
   return { infrastructure: { config, pool, listener, log, metrics, key, opened, nodeId: newId() }, tracing }
+}
+
+/** Figures about the replica, which is looked at from now on. */
+function countReads(metrics: Metrics, replica: NonNullable<Pool['replica']>): void {
+  metrics.counter(
+    'tidings_database_replica_reads_total',
+    'Reads of pages and exports by the server that served them: the replica, or the primary in its place.',
+    () => Object.entries(replica.stats().reads).map(([server, value]) => ({ labels: { server }, value }))
+  )
+  metrics.gauge(
+    'tidings_database_replica',
+    'The server of DATABASE_REPLICA_URL: usable is 1 while it serves reads, lag_seconds is how far it is behind.',
+    () => ({ usable: replica.stats().why === undefined ? 1 : 0, lag_seconds: replica.stats().lagSeconds }),
+    'figure'
+  )
+  replica.open()
 }
 
 /** Migrates, bootstraps and joins the list of nodes, under one lock. */

@@ -41,11 +41,9 @@ export function taskRecordRoutes(manage: Routes<ManageCaller, ManageAccess>, poo
     },
     async ({ caller, query: { cursor, limit = defaultLimit, state, context_id } }) => {
       const before = idAfter(cursor) ?? undefined
-      const found = await listTasks(
-        pool,
-        caller.project!.id,
-        { ...all, state, contextId: stored(context_id) },
-        { before, limit: limit + 1, offset: 0 }
+      const filter = { ...all, state, contextId: stored(context_id) }
+      const found = await pool.reading((db) =>
+        listTasks(db, caller.project!.id, filter, { before, limit: limit + 1, offset: 0 })
       )
       return page(found, limit, ({ id }) => encodeCursor(id), await named(caller.project!.id, found))
     }
@@ -91,7 +89,8 @@ const tasksAtOnce = 20
 async function* linesOf(pool: Pool, projectId: ProjectId): AsyncGenerator<string> {
   let before: string | undefined
   for (;;) {
-    const tasks = await listTasks(pool, projectId, all, { before, limit: tasksAtOnce, offset: 0 })
+    const from = { before, limit: tasksAtOnce, offset: 0 }
+    const tasks: Task[] = await pool.reading((db) => listTasks(db, projectId, all, from))
     for (const task of tasks) yield `${JSON.stringify(recordOf(task, null))}\n`
     before = tasks.at(-1)?.id
     if (tasks.length < tasksAtOnce) return

@@ -28,8 +28,11 @@ export function deviceManagementRoutes(
       const projectId = caller.project!.id
       const userId = project_user_id === undefined ? undefined : (await users.get(projectId, project_user_id)).id
       const after = cursor === undefined ? undefined : cursorParts(cursor)
-      const rows = await listDevices(pool, projectId, { userId, after, limit: limit + 1 })
-      const names = await identity.namesOf(pool, projectId, [...new Set(rows.map(({ user_id }) => user_id))])
+      const { rows, names } = await pool.reading(async (db) => {
+        const found = await listDevices(db, projectId, { userId, after, limit: limit + 1 })
+        const userIds = [...new Set(found.map(({ user_id }) => user_id))]
+        return { rows: found, names: await identity.namesOf(db, projectId, userIds) }
+      })
       return page(
         rows,
         limit,

@@ -48,17 +48,19 @@ export function eventManagementRoutes(
       const filtered = device_id !== undefined || name !== undefined
       const window = filtered ? filteredWindow : limit + 1
       const after = cursor === undefined ? undefined : cursorParts(cursor)
-      const rows = await listEvents(pool, projectId, { userId, deviceId: device_id, name, after, window })
-      const hits = rows.filter(({ hit }) => hit)
-      const shown = hits.slice(0, limit)
-      // If there are more hits than the page shows, the next page starts after the last one shown; otherwise after the
-      // window, if the window was full.
-      const last = hits.length > limit ? shown.at(-1) : rows.at(-1)?.seen === window ? rows.at(-1) : undefined
-      const names = await identity.namesOf(pool, projectId, [...new Set(shown.map(({ user_id }) => user_id))])
-      return {
-        items: shown.map((row) => managedEvent(row, names.get(row.user_id) ?? null)),
-        next_cursor: last ? encodeCursor(last.at.toISOString(), last.id) : null
-      }
+      return pool.reading(async (db) => {
+        const rows = await listEvents(db, projectId, { userId, deviceId: device_id, name, after, window })
+        const hits = rows.filter(({ hit }) => hit)
+        const shown = hits.slice(0, limit)
+        // If there are more hits than the page shows, the next page starts after the last one shown; otherwise after the
+        // window, if the window was full.
+        const last = hits.length > limit ? shown.at(-1) : rows.at(-1)?.seen === window ? rows.at(-1) : undefined
+        const names = await identity.namesOf(db, projectId, [...new Set(shown.map(({ user_id }) => user_id))])
+        return {
+          items: shown.map((row) => managedEvent(row, names.get(row.user_id) ?? null)),
+          next_cursor: last ? encodeCursor(last.at.toISOString(), last.id) : null
+        }
+      })
     }
   )
 }

@@ -37,7 +37,8 @@ export function auditRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Po
     async ({ caller, query: { cursor, limit = defaultLimit, actor, action, ...times } }) => {
       const projectId = caller.project!.id
       const filter = { ...readPeriod(times), actor: stored('actor', actor), action: stored('action', action) }
-      const rows = await listAudit(pool, projectId, filter, idAfter(cursor), limit + 1)
+      const after = idAfter(cursor)
+      const rows = await pool.reading((db) => listAudit(db, projectId, filter, after, limit + 1))
       const { nameOf, roleOf } = await namesOf(
         projectId,
         rows.map((row) => row.actor)
@@ -60,7 +61,7 @@ export function auditRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Po
       answer: Type.Object({ items: Type.Array(ActorAnswer) })
     },
     async ({ caller }) => {
-      const actors = await listActors(pool, caller.project!.id)
+      const actors = await pool.reading((db) => listActors(db, caller.project!.id))
       const { nameOf, roleOf } = await namesOf(caller.project!.id, actors)
       return { items: actors.map((actor) => ({ actor, name: nameOf(actor), role: roleOf(actor) })) }
     }

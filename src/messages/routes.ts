@@ -141,6 +141,8 @@ export function messageManagementRoutes(manage: Routes<ManageCaller, ManageAcces
       }),
       answer: Type.Object({ items: Type.Array(MinuteEntry, { description: 'Oldest first, each minute.' }) })
     },
-    async ({ caller, query: { last = 60 } }) => ({ items: await lastMinutes(pool, caller.project!.id, last) })
+    async ({ caller, query: { last = 60 } }) => ({
+      items: await pool.reading((db) => lastMinutes(db, caller.project!.id, last))
+    })
   )
 }

@@ -1,5 +1,5 @@
 import { outcomesOver } from '../messages/messages.ts'
-import type { Pool } from '../platform/db/db.ts'
+import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Period } from './period.ts'
 import { type Figures, names, readProjectSums } from './store.ts'
@@ -24,11 +24,11 @@ function directOf(all: Pick<Figures, 'sent' | 'failed' | 'delivered' | 'tapped'>
 }
 
 /** What came of everything that a project sent in a period: in all, for each point, for each campaign and directly. */
-export async function readProjectStats(pool: Pool, projectId: ProjectId, period: Period) {
+export async function readProjectStats(db: Db, projectId: ProjectId, period: Period) {
   const { fromMs, untilMs, stepMs } = period
   const [rows, outcomes] = await Promise.all([
-    readProjectSums(pool, projectId, period, mostCampaigns),
-    outcomesOver(pool, projectId, new Date(fromMs), new Date(untilMs), stepMs)
+    readProjectSums(db, projectId, period, mostCampaigns),
+    outcomesOver(db, projectId, new Date(fromMs), new Date(untilMs), stepMs)
   ])
   const ofCampaigns = new Map(
     rows.filter(({ over_at }) => !over_at).map(({ at, sums }) => [at!.getTime(), figuresOf(sums)])

@@ -1,4 +1,4 @@
-import type { Pool } from '../platform/db/db.ts'
+import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Period } from './period.ts'
 import { type By, type Figures, names, readSums, type SumRow } from './store.ts'
@@ -24,13 +24,13 @@ export const keyOf = ({ key }: Pick<SumRow, 'key'>) => key || null
 
 /** What came of a campaign in a period: in all, for each point, and for each group. */
 export async function readStats(
-  pool: Pool,
+  db: Db,
   projectId: ProjectId,
   campaignId: string,
   period: Period,
   by: By | undefined
 ): Promise<Stats & { cells: { at: string; key: string | null; figures: Figures }[] }> {
-  const rows = await readSums(pool, projectId, campaignId, period, by)
+  const rows = await readSums(db, projectId, campaignId, period, by)
   const total = rows.find((row) => row.over_at && row.over_key)
   const points = new Map(
     rows.filter((row) => !row.over_at && row.over_key).map((row) => [row.at!.getTime(), figuresOf(row)])

@@ -25,11 +25,14 @@ export function createStats({ pool, campaigns, onConverted }: StatsOptions) {
   return {
     async read(projectId: ProjectId, campaignId: unknown, given: Parameters<typeof readPeriod>[0], by: By | undefined) {
       const { id } = await campaigns.saving.get(projectId, campaignId)
-      return readStats(pool, projectId, id, readPeriod(given, Date.now()), by)
+      const period = readPeriod(given, Date.now())
+      return pool.reading((db) => readStats(db, projectId, id, period, by))
     },
 
-    readProject: (projectId: ProjectId, given: Parameters<typeof readPeriod>[0]) =>
-      readProjectStats(pool, projectId, readPeriod(given, Date.now())),
+    async readProject(projectId: ProjectId, given: Parameters<typeof readPeriod>[0]) {
+      const period = readPeriod(given, Date.now())
+      return pool.reading((db) => readProjectStats(db, projectId, period))
+    },
 
     /** Counts conversions. */
     subscriber: conversionsFrom(onConverted),

@@ -105,7 +105,7 @@ export function createTriggers(options: TriggersOptions) {
     },
 
     list: (projectId: ProjectId, filter: Parameters<typeof listTriggers>[2], before: string | null, limit: number) =>
-      listTriggers(pool, projectId, filter, before, limit),
+      pool.reading((db) => listTriggers(db, projectId, filter, before, limit)),
 
     /** Returns when no further message can be dispatched, or after 5 s, while the state is still canceling. */
     async cancel(projectId: ProjectId, triggerId: string): Promise<TriggerRow> {

@@ -1,4 +1,4 @@
-import type { Db } from '../platform/db/db.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
 import { defaultLimit, encodeCursor, idAfter } from '../platform/http/paging.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import { aboutUsers, afterAll, newestUsers, oldestUsers, usersByIds } from './listing-store.ts'
@@ -27,7 +27,7 @@ export interface ListRequest {
 
 /** Lists users, the newest first. A search may return a short page with a cursor: each page has its time. */
 export async function listUsers(
-  db: Db,
+  pool: Pool,
   users: Pick<Users, 'search'>,
   projectId: ProjectId,
   { search, where, cursor, limit = defaultLimit }: ListRequest
@@ -35,21 +35,21 @@ export async function listUsers(
   const before = idAfter(cursor)
   const text = search || undefined
   if (text === undefined && where === undefined) {
-    const rows = await newestUsers(db, projectId, before, limit + 1)
+    const rows = await pool.reading((db) => newestUsers(db, projectId, before, limit + 1))
     return {
       users: rows.slice(0, limit).map(toUser),
       nextCursor: rows.length > limit ? encodeCursor(rows[limit - 1]!.id) : null
     }
   }
-  const exact = text !== undefined && before === null ? await exactly(db, projectId, text, where) : []
+  const exact = text !== undefined && before === null ? await exactly(pool, projectId, text, where) : []
   if (exact.some(({ id }) => id === text)) return { users: exact, nextCursor: null }
   if (exact.length === limit) return { users: exact, nextCursor: encodeCursor(afterAll) }
   const wanted = { text, where, before, limit: limit - exact.length }
   const { ids, next, seen, indexed } = await users.search(projectId, wanted, pageMs)
-  const rows = ids.length > 0 ? await usersByIds(db, projectId, ids) : []
+  const rows = ids.length > 0 ? await usersByIds(pool, projectId, ids) : []
   const page = { users: [...exact, ...rows.map(toUser)], nextCursor: next === null ? null : encodeCursor(next) }
   if (indexed) return page
-  return { ...page, searched: seen, ...(next !== null && { about: await aboutUsers(db, projectId) }) }
+  return { ...page, searched: seen, ...(next !== null && { about: await aboutUsers(pool, projectId) }) }
 }
 
 /** The user who has exactly this id, or this service id. */
@@ -70,10 +70,11 @@ const lineOf = ({ choices, ...row }: ExportedRow) => ({
 })
 
 /** Every user as a line of JSON, oldest first, in batches: memory does not grow with the project. */
-export async function* exportUsers(db: Db, projectId: ProjectId): AsyncGenerator<string> {
+export async function* exportUsers(pool: Pool, projectId: ProjectId): AsyncGenerator<string> {
   let after: string | null = null
   for (;;) {
-    const rows: ExportedRow[] = await oldestUsers(db, projectId, after, exportBatch)
+    const from = after
+    const rows: ExportedRow[] = await pool.reading((db) => oldestUsers(db, projectId, from, exportBatch))
     if (rows.length === 0) return
     yield rows.map((row) => `${JSON.stringify(lineOf(row))}\n`).join('')
     after = rows.at(-1)!.id

@@ -1,4 +1,4 @@
-import type { Db } from '../platform/db/db.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { steadyMs } from '../platform/time.ts'
 import { indexedProperties } from './index-store.ts'
@@ -31,13 +31,13 @@ const scanBatch = 10_000
 const largestIndexBatch = 5_000
 
 /** Finds users by id and properties, as far as the time allows. */
-export function createUserSearch(db: Db) {
+export function createUserSearch(pool: Pool) {
   const searches = new Map<ProjectId, Promise<unknown>>()
 
   /** One search of a project at a time, because many at once would occupy the database. Waiting counts as searching. */
   function search(projectId: ProjectId, wanted: Wanted, forMs: number): Promise<Found> {
     const deadline = steadyMs() + forMs
-    const begin = () => searchUntil(db, projectId, wanted, deadline)
+    const begin = () => pool.reading((db) => searchUntil(db, projectId, wanted, deadline))
     const found = (searches.get(projectId) ?? Promise.resolve()).then(begin, begin)
     searches.set(projectId, found)
     const end = () => {
@@ -57,7 +57,7 @@ export function createUserSearch(db: Db) {
       // One more than the limit shows that there are more.
       const found = await search(projectId, { where: { [name]: value }, limit: limit + 1 }, 3_000)
       const ids = found.ids.slice(0, limit)
-      const rows = ids.length > 0 ? await usersByIds(db, projectId, ids) : []
+      const rows = ids.length > 0 ? await usersByIds(pool, projectId, ids) : []
       return { users: rows.map(toUser), complete: found.next === null && found.ids.length <= limit }
     }
   }

@@ -109,7 +109,7 @@ export function createWebhooks(options: WebhookOptions) {
     secretOf: async (projectId: ProjectId, db: Db = pool): Promise<string> =>
       (await secrets.ensure(db, projectId, projectOwner))[0]!,
     listCalls: (projectId: ProjectId, filter: CallFilter, before: string | null, limit: number) =>
-      listCalls(pool, projectId, filter, before, limit),
+      pool.reading((db) => listCalls(db, projectId, filter, before, limit)),
     /** A call with its body and its attempts, newest first; undefined if it does not exist. */
     async findCall(projectId: ProjectId, id: string) {
       const call = await findCall(pool, projectId, id)

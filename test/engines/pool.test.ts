@@ -42,6 +42,20 @@ it('a commit behind statements that were not waited for commits all of them or n
   assert.deepEqual(await pool.query(all), [{ value: 1 }, { value: 2 }])
 })
 
+it('a statement behind a failed one of its transaction fails with the cause, which decides about a repetition', async (t) => {
+  const { url } = await emptyDatabase(t)
+  const pool = openPool({ connectionString: url }, silentLog, 1)
+  t.after(() => pool.close())
+  const divide = statement('test.divide', 'select 1 / $1::int as result')
+  await assert.rejects(
+    pool.transaction(async (tx) => {
+      tx.one(divide, [0]).catch(() => {})
+      await tx.one(divide, [1])
+    }),
+    { code: '22012' }
+  )
+})
+
 it('where the server does not begin, no statement follows the one that was sent with it', async (t) => {
   const { url } = await emptyDatabase(t)
   const refused = await databaseProxy(url, (bytes) =>

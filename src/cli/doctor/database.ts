@@ -7,6 +7,7 @@ import { checkServer } from '../../platform/db/server-check.ts'
 import { OperatorError } from '../../platform/errors.ts'
 import { compareClocks, type Finding, fail, ok, warn } from './check.ts'
 import { checkDistribution } from './citus.ts'
+import { checkReplica } from './replica.ts'
 import { checkServers } from './servers.ts'
 import * as store from './store.ts'
 
@@ -41,7 +42,9 @@ async function checkPrimary(connection: ReturnType<typeof connectionOf>): Promis
     await client.connect()
     // A pooler would not let a setting pass with which a connection begins.
     await client.query('begin read only')
-    return await look(client, shown)
+    const found = await look(client, shown)
+    if (connection.replica) found.findings.push(await checkReplica(client, connection.replica))
+    return found
   } catch (error) {
     if (error instanceof OperatorError) return { findings: [fail('PostgreSQL', error.message)] }
     const reason = (error as Error).message || String((error as NodeJS.ErrnoException).code)

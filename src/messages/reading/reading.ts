@@ -17,17 +17,19 @@ export async function listMessages(pool: Pool, projectId: ProjectId, filter: Mes
   const { limit, status, campaignId, deviceId, triggerId, from, to } = filter
   const filtered = [status, campaignId, deviceId, triggerId, from, to].some((value) => value !== undefined)
   const read = filtered ? filteredRows : limit + 1
-  const rows = await findNewest(pool, projectId, filter, read)
-  const hits = rows.filter(({ hit }) => hit)
-  const shown = hits.slice(0, limit)
-  // If there are more hits than the page shows, the next page follows the last one shown. Otherwise it follows the last
-  // row read, if more exist.
-  const oldest = rows.at(-1)?.seen === read ? rows.at(-1) : undefined
-  const last = hits.length > limit ? shown.at(-1) : oldest && !isBefore(filter, oldest) ? oldest : undefined
-  return {
-    items: await entries(pool, projectId, shown),
-    next_cursor: last ? encodeCursor(last.trigger_id, last.device_id) : null
-  }
+  return pool.reading(async (db) => {
+    const rows = await findNewest(db, projectId, filter, read)
+    const hits = rows.filter(({ hit }) => hit)
+    const shown = hits.slice(0, limit)
+    // If there are more hits than the page shows, the next page follows the last one shown. Otherwise it follows the last
+    // row read, if more exist.
+    const oldest = rows.at(-1)?.seen === read ? rows.at(-1) : undefined
+    const last = hits.length > limit ? shown.at(-1) : oldest && !isBefore(filter, oldest) ? oldest : undefined
+    return {
+      items: await entries(db, projectId, shown),
+      next_cursor: last ? encodeCursor(last.trigger_id, last.device_id) : null
+    }
+  })
 }
 
 export async function readMessage(pool: Pool, projectId: ProjectId, messageId: string) {

@@ -14,6 +14,7 @@ import {
   plainUrl,
   plans,
   projectId,
+  replicaUrl,
   type Setting,
   setting,
   signingKey,
@@ -54,6 +55,11 @@ export const settings = {
   DATABASE_LISTEN_URL: setting(
     databaseUrl,
     'With DATABASE_POOLER: the address of the same database past the pooler, for one connection of each process that hears of changes at once. Without it, processes look for changes twice a second.',
+    { secret: true }
+  ),
+  DATABASE_REPLICA_URL: setting(
+    replicaUrl,
+    'The address of a standby of DATABASE_URL, for lists, searches, statistics and exports. They show everything that was saved before; while the standby lags behind or is away, DATABASE_URL serves them. See docs/guides/high-availability.md.',
     { secret: true }
   ),
   PUBLIC_URL: setting(
@@ -185,6 +191,7 @@ type Optional =
   | 'DATABASE_URL'
   | 'DATABASE_POOLER'
   | 'DATABASE_LISTEN_URL'
+  | 'DATABASE_REPLICA_URL'
   | 'PUBLIC_URL'
   | 'MASTER_KEY'
   | 'METRICS_TOKEN'
@@ -221,13 +228,16 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
   if (config.TEXT_MODEL_URL && !config.TEXT_MODEL_NAME)
     faults.push('  TEXT_MODEL_NAME: must be given where TEXT_MODEL_URL is')
-  faults.push(...poolerFaults(config), ...oidcFaults(config))
+  faults.push(...databaseFaults(config), ...oidcFaults(config))
   if (faults.length > 0) throw new OperatorError(`The configuration is not valid:\n${faults.join('\n')}`, 78)
   return Object.freeze(config) as Config
 }
 
-/** Settings of a pooler that hold only together. */
-function poolerFaults({ DATABASE_URL, DATABASE_POOLER, DATABASE_LISTEN_URL }: Record<string, unknown>): string[] {
+/** Settings of the database that hold only together. */
+function databaseFaults(config: Record<string, unknown>): string[] {
+  const { DATABASE_URL, DATABASE_POOLER, DATABASE_LISTEN_URL, DATABASE_REPLICA_URL } = config
+  if (DATABASE_REPLICA_URL && !DATABASE_URL)
+    return ['  DATABASE_REPLICA_URL: needs DATABASE_URL, because the embedded database has no standby']
   if (DATABASE_POOLER && !DATABASE_URL) return ['  DATABASE_POOLER: needs DATABASE_URL, the address of the pooler']
   const alone = DATABASE_LISTEN_URL && !DATABASE_POOLER
   return alone ? ['  DATABASE_LISTEN_URL: needs DATABASE_POOLER; without one, DATABASE_URL is used to listen'] : []

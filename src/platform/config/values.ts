@@ -65,6 +65,14 @@ export const databaseUrl: Parse<string> = (value) => {
   return value
 }
 
+/** Reads the address of one standby. The driver ignores the wish for a standby, which the server is asked about anyway. */
+export const replicaUrl: Parse<string> = (value) => {
+  const address = value.replace(/([?&])target_session_attrs=[^&#]*&?/g, '$1')
+  if (readHosts(address).length > 1)
+    throw new Error('must name one standby; put an address that moves or balances before several')
+  return address
+}
+
 /** A request to an address that contains a password fails, and its error would show the password. */
 export const plainUrl: Parse<string> = (value) => {
   const { username, password, hash } = new URL(url('http', 'https')(value))

@@ -1,27 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
-import { Unavailable } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { atTheLimit } from './connection-limit.ts'
+import { fail, isAborted } from './failures.ts'
 import { createServers, type Servers } from './hosts/servers.ts'
 import { isReadOnly, writerOf } from './hosts/writer.ts'
-import type { Statement } from './statement.ts'
+import { createReplica, type Replica } from './replica/replica.ts'
+import { type Db, runner, type Send } from './runner.ts'
 
-/** Runs statements. A transaction and the pool look the same to a store function. */
-export interface Db {
-  /** All rows. Throws `Unavailable` when the database cannot be reached; any other error is a bug or a broken row. */
-  query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>
-  /** The first row, if any. */
-  one<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row | undefined>
-  /** The number of rows that were changed. */
-  run(statement: Statement, values?: readonly unknown[]): Promise<number>
-  /**
-   * All rows of a query that a compiler of ours made, such as a segment; everything else uses statements. The query is
-   * not prepared under a name, because each text differs and the plan should know the values. It must follow the rules
-   * for statements: no value in the text, `project_id` on each tenant table; the tests of its caller check that.
-   */
-  adhoc<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
-}
+export { isDataFault, isPassing } from './failures.ts'
+export { type Db, onClient } from './runner.ts'
 
 export interface Transaction extends Db {
   /**
@@ -46,6 +34,12 @@ export interface Pool extends Db {
    * of a connection would stay in a back end that others use next.
    */
   readonly isLent: boolean
+  /**
+   * Runs reads of a page or an export on the replica, if there is one that has all that was committed until now, and here
+   * otherwise. `work` may run twice.
+   */
+  reading<Result>(work: (db: Db) => Promise<Result>): Promise<Result>
+  readonly replica: Pick<Replica, 'open' | 'stats'> | undefined
   readonly stats: () => { total: number; idle: number; waiting: number }
   /** The servers of the address, of which one takes writes. */
   readonly servers: Pick<Servers, 'inUse' | 'changes'>
@@ -57,6 +51,8 @@ export interface Connection extends pg.ClientConfig {
   pooler?: 'transaction' | undefined
   /** Then the address of the server itself, if it is known: for LISTEN and for locks that outlive a transaction. */
   direct?: pg.ClientConfig | undefined
+  /** The address of a standby for reads of pages and exports. */
+  replica?: string | undefined
 }
 
 const inside = new AsyncLocalStorage<boolean>()
@@ -79,10 +75,8 @@ const connectMs = 3_000
 const statementMs = 30_000
 const limitedBegin = `begin; set local statement_timeout = ${statementMs}`
 
-type Send = (config: pg.QueryConfig) => Promise<pg.QueryResult>
-
 /** Opens connections to the server that takes writes, of all that the address names (docs/decisions/0058). */
-export function openPool({ pooler, direct, ...connection }: Connection, log: Log, size = 10): Pool {
+export function openPool({ pooler, direct, replica: standby, ...connection }: Connection, log: Log, size = 10): Pool {
   const isLent = pooler === 'transaction'
   const { servers, Writer, settings } = addressed(connection, isLent, log)
   const pool = new pg.Pool({
@@ -121,7 +115,9 @@ export function openPool({ pooler, direct, ...connection }: Connection, log: Log
       failure ??= error
       // A connection to a server that takes no writes is not used again.
       if (!(error instanceof pg.DatabaseError) || isReadOnly(error)) broken = error
-      return doubtful(error)
+      // Statements that were sent behind a failed one fail because of it. Their callers learn the cause: whether to
+      // repeat the transaction depends on it.
+      return doubtful(isAborted(error) ? failure : error)
     }
     let committed = false
     const commit = async () => {
@@ -161,8 +157,16 @@ export function openPool({ pooler, direct, ...connection }: Connection, log: Log
   const lent: Send = (config) =>
     within(async (send, commit) => (await Promise.all([send(config), commit()]))[0] satisfies pg.QueryResult)
 
+  const own = runner(isLent ? lent : alone, isLent)
+  const replica = standby === undefined ? undefined : createReplica({ url: standby, primary: own, isLent, size, log })
+
   return {
-    ...runner(isLent ? lent : alone, isLent),
+    ...own,
+    async reading(work) {
+      refuseInside()
+      return replica ? replica.reading(work) : work(own)
+    },
+    replica,
     transaction: (work) =>
       within((send, commit) => {
         const tx = { ...runner(send, isLent), commit }
@@ -175,15 +179,13 @@ export function openPool({ pooler, direct, ...connection }: Connection, log: Log
     stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async close() {
       limit.close()
+      await replica?.close()
       await pool.end()
       servers.close()
       past?.servers.close()
     }
   }
 }
-
-/** Statements on one session, in the transaction that its owner began; unnamed, because it may be lent by a pooler. */
-export const onClient = (client: pg.Client): Db => runner((config) => client.query(config), true)
 
 /** How to open connections to the server that takes writes, of those that an address names. */
 function addressed(connection: pg.ClientConfig, isLent: boolean, log: Log) {
@@ -209,61 +211,4 @@ async function openOne({ Writer, settings }: Pick<ReturnType<typeof addressed>, 
   client.on('error', () => {}) // The owner gets the 'end' event.
   await client.connect()
   return client
-}
-
-function runner(send: Send, isLent: boolean): Db {
-  const execute = ({ name, text }: Statement, values: readonly unknown[] = []) =>
-    send({ ...(!isLent && { name }), text, values: values as unknown[] }).catch(fail)
-  return {
-    query: async <Row>(statement: Statement, values?: readonly unknown[]) =>
-      (await execute(statement, values)).rows as Row[],
-    one: async <Row>(statement: Statement, values?: readonly unknown[]) =>
-      (await execute(statement, values)).rows[0] as Row | undefined,
-    run: async (statement, values) => (await execute(statement, values)).rowCount ?? 0,
-    adhoc: async <Row>(text: string, values: readonly unknown[]) =>
-      (await send({ text, values: values as unknown[] }).catch(fail)).rows as Row[]
-  }
-}
-
-// Connection failures (08), shutdown and cancel (57), resources (53), lost races (40), a demoted primary (25006).
-const passing = /^(08|57|53|40)|^25006$/
-// A Citus worker went away during a statement: the coordinator passes the text of its client library on, without a code.
-const workerLost =
-  /^(failure on connection marked as essential|could not commit transaction|server closed the connection|could not (receive|send) data|connection not open|no connection to the server|SSL (connection|SYSCALL error)|connection to (the remote node|server) )/
-const network = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EHOSTDOWN'
-])
-
-/** Whether the same call may succeed later, unchanged. */
-export function isPassing(error: unknown): boolean {
-  if (error instanceof Unavailable) return true
-  if (!(error instanceof Error)) return false
-  const code = 'code' in error ? String(error.code) : ''
-  if (passing.test(code) || network.has(code)) return true
-  if (code === 'XX000' && workerLost.test(error.message)) return true
-  // pg gives these no code.
-  return /^(Connection terminated|Cannot use a pool after calling end|timeout expired|timeout exceeded when trying|Query read timeout|Client has encountered a conn)/.test(
-    error.message
-  )
-}
-
-function fail(error: unknown): never {
-  if (isPassing(error) && !(error instanceof Unavailable)) {
-    throw new Unavailable(`The database cannot answer now: ${(error as Error).message}`, { cause: error })
-  }
-  throw error
-}
-
-/** Whether the fault lies in a value that was sent (class 22: data, 54: limits, 23: constraints), not in the server. */
-export function isDataFault(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^(22|23|54)/.test(String(error.code))
 }

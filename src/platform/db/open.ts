@@ -56,18 +56,20 @@ export async function openDatabase(
   return { connection, name, exited: new Promise(() => {}), stop: async () => {} }
 }
 
-type Pooler = Partial<Pick<Config, 'DATABASE_POOLER' | 'DATABASE_LISTEN_URL'>>
+type Pooler = Partial<Pick<Config, 'DATABASE_POOLER' | 'DATABASE_LISTEN_URL' | 'DATABASE_REPLICA_URL'>>
 type Addressed = Connection & { connectionString: string }
 
 /** How to connect to the operator's own server, or to the pooler before it. */
 export const connectionOf = ({
   DATABASE_URL,
   DATABASE_POOLER,
-  DATABASE_LISTEN_URL
+  DATABASE_LISTEN_URL,
+  DATABASE_REPLICA_URL
 }: { DATABASE_URL: string } & Pooler): Addressed => ({
   connectionString: DATABASE_URL,
   ...(DATABASE_POOLER && { pooler: DATABASE_POOLER }),
-  ...(DATABASE_LISTEN_URL && { direct: { connectionString: DATABASE_LISTEN_URL } })
+  ...(DATABASE_LISTEN_URL && { direct: { connectionString: DATABASE_LISTEN_URL } }),
+  ...(DATABASE_REPLICA_URL && { replica: DATABASE_REPLICA_URL })
 })
 
 async function awaitServer(

@@ -22,7 +22,7 @@ const ask = `select current_setting('server_version_num')::int / 10000 as major,
 
 /** Checks whether Tidings can run on this server. Throws a sentence for the operator if it never will. */
 export async function checkServer(
-  { pooler, direct, ...connection }: Connection,
+  { pooler, direct, replica: _, ...connection }: Connection,
   name: string,
   given = 'DATABASE_URL'
 ): Promise<void> {

@@ -72,6 +72,23 @@ function createCaller(bases: string[]) {
   return { call, statuses, wrong }
 }
 
+/** Everything that can keep a trigger from its end, for the report of a failed run. */
+async function stuckThings(sql: (text: string) => Promise<unknown[]>): Promise<string> {
+  const looks = [
+    `select id, state, outcome, targeted, sent, accepted_at, expanded_at, wake_at, begin_job from triggers where ended_at is null limit 8`,
+    `select m.trigger_id, m.state, m.due_at, m.owner, count(*)::int from messages m
+       join triggers t using (project_id) where t.ended_at is null and t.id = m.trigger_id group by 1, 2, 3, 4 limit 8`,
+    `select * from trigger_chunks limit 8`,
+    `select name, key, run_at, attempts, last_error from jobs where key is distinct from 'recurring' limit 12`,
+    `select name, run_at, attempts, last_error from jobs where attempts > 0 limit 12`,
+    `select * from dead_jobs limit 8`,
+    `select * from pg_prepared_xacts`,
+    `select result from run_command_on_workers('select json_agg(p) from pg_prepared_xacts p')`
+  ]
+  const found = await Promise.all(looks.map((look) => sql(look).catch((error: Error) => [error.message])))
+  return `what is left: ${JSON.stringify(found, null, 1)}`
+}
+
 test('kills of workers and of the coordinator lose nothing that was acknowledged, and everything ends', async (t) => {
   const { url, bases, pushes } = await startCluster(t)
   const { call, statuses, wrong } = createCaller(bases)
@@ -124,7 +141,10 @@ test('kills of workers and of the coordinator lose nothing that was acknowledged
     const open = await sql(`select id, state from triggers where ended_at is null`)
     assert.deepEqual(open, [])
     return sql('select id, state, sent::int as sent, targeted::int as targeted from triggers')
-  }, 120_000)
+  }, 120_000).catch(async (error) => {
+    t.diagnostic(await stuckThings(sql))
+    throw error
+  })
   const stored = new Map(
     (await sql('select project_user_id as name, properties from users')).map((row) => [row.name, row.properties])
   )

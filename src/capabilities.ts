@@ -4,6 +4,7 @@ import { campaignsOfTopic, createCampaigns } from './campaigns/campaigns.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { createEvents, type EventSubscriber, moveHistory } from './events/events.ts'
 import { createGateways, type Sender } from './gateways/gateways.ts'
+import { createIntake } from './intake/intake.ts'
 import { createJourneys, moveJourneys } from './journeys/journeys.ts'
 import { createPhoneReports } from './manage/phone-reports.ts'
 import { createMcp } from './mcp/mcp.ts'
@@ -175,6 +176,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     onPushReports: messages.recordReports,
     subscribers: () => [journeys.subscriber, stats.subscriber, ...(overrides.eventSubscribers ?? [])]
   })
+  const intake = createIntake({ pool, users, devices, events, metrics })
   const phoneReports = createPhoneReports({ devices, events, log })
   const preferences = createPreferences({
     pool,
@@ -301,6 +303,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     users,
     devices,
     events,
+    intake,
     simulators,
     webhooks,
     gateways,

@@ -10,6 +10,7 @@ import { deviceRoutes } from './devices/routes.ts'
 import { eventManagementRoutes } from './events/manage-routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { gatewayRoutes } from './gateways/gateways.ts'
+import { intakeRoutes } from './intake/routes.ts'
 import { journeyRoutes } from './journeys/manage-routes.ts'
 import { passkeyRoutes } from './manage/account/passkey-routes.ts'
 import type { Changes } from './manage/changes/changes.ts'
@@ -146,6 +147,8 @@ export function mountSurfaces(
   registryRoutes(cards, agents.baseUrlOf)
   agentRoutes(agentSurface, agents, admission)
   mcpRoutes(mcpSurface, mcp, admission)
+
+  intakeRoutes(http, { ...capabilities, admission, baseUrlOf: agents.baseUrlOf })
 
   const names = tenants.createNames(pool, authorsOf)
   manageRoutes(manage, { projects, identity: capabilities.identity, pool, nodes, names, skills: agents.skills })

@@ -8,7 +8,7 @@ import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { inParts } from '../platform/parts.ts'
 import { identity } from '../users/users.ts'
-import { checkTrackEvent, type EventInput, type TrackEvent } from './fields.ts'
+import { checkTrackEvent, type EventFacts, type EventInput, type TrackEvent } from './fields.ts'
 import { eventMonths, keepEventsJob } from './jobs.ts'
 import { createEventQueue, type EventSubscriber } from './queue.ts'
 import { eraseQueueWindow } from './queue-store.ts'
@@ -17,7 +17,7 @@ import * as store from './store.ts'
 import { createStoring } from './storing.ts'
 import { eraseWantedWindow } from './wanted-store.ts'
 
-export type { TrackEvent } from './fields.ts'
+export { checkFacts, type EventFacts, type TrackEvent } from './fields.ts'
 export { eventMonths, keepEventsJob } from './jobs.ts'
 export { type ArrivedEvent, type EventSubscriber, PrepareFirst } from './queue.ts'
 export { wantEvents } from './wanted-store.ts'
@@ -31,6 +31,12 @@ export type Events = ReturnType<typeof createEvents>
 type Outcome = store.NewEvent[] | Refusal
 /** Rows in one statement; a batch of large requests takes several statements in one transaction. */
 const rowsAtOnce = 5_000
+
+/** An event of a named user, or of the user of a device. */
+export interface OwnedEvent extends EventFacts {
+  projectUserId: string | undefined
+  deviceId: string | null
+}
 
 /** A report of an app about a message to its device. */
 export interface PushReport {
@@ -66,15 +72,18 @@ export function createEvents({
   const writes = createCoalescer<EventInput[], Outcome>(async (projectId, requests) => {
     metrics.coalesced('events', requests.length)
     const attempt = () => againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, requests)))
-    const { outcomes, queued } = await attempt().catch(async (error) => {
-      if (!isWithoutPartition(error)) throw error
-      // The partition of the month is missing: no worker has run for months, or the clock was set. It is created now.
-      await makePartitions(pool, eventMonths, new Date())
-      return attempt()
-    })
+    const { outcomes, queued } = await withPartition(attempt)
     if (queued > 0) queue.wake(projectId)
     return outcomes
   }, roughBytes)
+
+  /** The partition of the month is missing if no worker has run for months, or the clock was set. It is created then. */
+  const withPartition = <Result>(attempt: () => Promise<Result>): Promise<Result> =>
+    attempt().catch(async (error) => {
+      if (!isWithoutPartition(error)) throw error
+      await makePartitions(pool, eventMonths, new Date())
+      return attempt()
+    })
 
   async function recordTogether(tx: Db, projectId: ProjectId, requests: EventInput[][]) {
     const ids = [...new Set(requests.flat().map(({ deviceId }) => deviceId))]
@@ -86,6 +95,11 @@ export function createEvents({
       return events.map((event) => ({ ...event, userId: users.get(event.deviceId)! }))
     })
     const accepted = outcomes.flatMap((outcome) => (outcome instanceof Refusal ? [] : outcome))
+    return { outcomes, queued: await storeArrived(tx, projectId, accepted, at) }
+  }
+
+  /** Stores the events that did not arrive before. Returns how many of them campaigns wait for. */
+  async function storeArrived(tx: Db, projectId: ProjectId, accepted: store.NewEvent[], at: Date): Promise<number> {
     const arrived = await firstArrivals(tx, projectId, accepted, at)
     // Sorted by user: the foreign key locks users in the order of the rows, and a deletion of several users locks them
     // by id.
@@ -101,7 +115,23 @@ export function createEvents({
     const reports = rows.flatMap(reportOf)
     if (reports.length > 0) await onPushReports(tx, projectId, reports)
     if (rows.length > 0) await identity.markSeen(tx, projectId, [...new Set(rows.map(({ userId }) => userId))], at)
-    return { outcomes, queued }
+    return queued
+  }
+
+  async function storeOwned(tx: Db, projectId: ProjectId, events: OwnedEvent[]): Promise<number> {
+    const at = new Date()
+    const deviceIds = [...new Set(events.flatMap(({ deviceId }) => deviceId ?? []))]
+    const names = [...new Set(events.flatMap(({ projectUserId }) => projectUserId ?? []))]
+    const onDevice = await devices.hold(tx, projectId, deviceIds, at)
+    const named = await identity.idsOf(tx, projectId, names)
+    const held = await identity.hold(tx, projectId, [...named.values()])
+    const owned = events.flatMap(({ projectUserId, deviceId, ...facts }) => {
+      const onIt = deviceId !== null && onDevice.has(deviceId) ? deviceId : null
+      const userId = projectUserId === undefined ? onDevice.get(deviceId ?? '') : named.get(projectUserId)
+      if (userId === undefined || (projectUserId !== undefined && !held.has(userId))) return []
+      return [{ ...facts, userId, deviceId: onIt }]
+    })
+    return storeArrived(tx, projectId, owned, at)
   }
 
   async function trackOfUser(projectId: ProjectId, event: Exclude<TrackEvent, { deviceId: string }>): Promise<void> {
@@ -127,6 +157,12 @@ export function createEvents({
       const outcome = await writes.write(projectId, events[0]!.id ?? newId(), events)
       if (outcome instanceof Refusal) throw outcome
       return outcome
+    },
+    /** Stores events of users and devices, except those whose user was deleted meanwhile. */
+    async recordOwned(projectId: ProjectId, events: OwnedEvent[]): Promise<void> {
+      if (events.length === 0) return
+      const attempt = () => againIfRaced(() => pool.transaction((tx) => storeOwned(tx, projectId, events)))
+      if ((await withPartition(attempt)) > 0) queue.wake(projectId)
     },
     /** Tracks one event of a device or a user. */
     async track(projectId: ProjectId, event: TrackEvent): Promise<void> {

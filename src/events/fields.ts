@@ -25,6 +25,7 @@ export interface EventInput extends EventFacts {
 }
 
 const maxNameLength = 256
+const maxIdLength = 128
 const customBounds = { levels: 16, bytes: 64 * 1024 }
 const dayMs = 24 * 3_600_000
 /** A phone may be offline for a holiday; an older event more likely comes from a wrong clock. */
@@ -44,6 +45,32 @@ export type TrackEvent = {
   /** The run that tracks the event. If the same run tracks it again, the event is stored once. */
   run: { id: string; at: Date }
 } & ({ deviceId: string } | { projectUserId: string } | { userId: string })
+
+/** The facts of an event that arrives in another protocol. `id`: the caller's own, by which a repeat is noticed. */
+export function checkFacts({
+  name,
+  at,
+  arrivedAt,
+  id,
+  properties
+}: {
+  name: string
+  at: Date
+  arrivedAt: Date
+  id?: string
+  properties: Record<string, unknown>
+}): EventFacts {
+  if (id !== undefined && longerThan(id, maxIdLength))
+    throw refuse('messageId', `must be at most ${maxIdLength} characters`)
+  return {
+    ...(id !== undefined && { callerId: id }),
+    name: checkName(name, 'event'),
+    at: plausible(at, arrivedAt),
+    messageId: null,
+    details: id === undefined ? {} : { event_id: id },
+    properties: checkCustom(properties, 'properties')
+  }
+}
 
 /** The facts of a command's event. */
 export function checkTrackEvent({ eventName, properties, run }: TrackEvent): EventFacts {
@@ -102,13 +129,15 @@ function checkCustom(properties: Record<string, unknown>, path: string): Record<
   return properties
 }
 
-/** An event with a wrong clock must neither be lost nor stored in a wrong month: it gets the time of arrival. */
 function timeOf(text: string | null | undefined, path: string, now: Date): Date {
   if (text === undefined || text === null) return now
   const at = readTime(text)
   if (!at) throw refuse(path, timeRule)
-  return at > now || now.getTime() - at.getTime() > pastMs ? now : at
+  return plausible(at, now)
 }
+
+/** An event with a wrong clock must neither be lost nor stored in a wrong month: it gets the time of arrival. */
+const plausible = (at: Date, now: Date): Date => (at > now || now.getTime() - at.getTime() > pastMs ? now : at)
 
 /** The stored event, under both names that SDKs read. */
 export function wireEvent(event: EventFacts & { deviceId: string | null }, userId: string) {

@@ -90,6 +90,9 @@ const rules = {
   ),
   identity_verification: Type.Optional(
     Type.Boolean({ description: 'true: apps prove who their user is, by the header X-Service-User-Token.' })
+  ),
+  intake: Type.Optional(
+    Type.Boolean({ description: 'true: analytics SDKs may send to /v1, with a public key as their write key.' })
   )
 }
 export const CreateProject = Type.Object({ id: Type.Optional(ProjectIdText), name: Name, ...changes })
@@ -125,7 +128,8 @@ export const ProjectAnswer = Type.Object({
   }),
   identity_verification: Type.Boolean({
     description: 'true: apps prove who their user is, by the header X-Service-User-Token.'
-  })
+  }),
+  intake: Type.Boolean({ description: 'true: analytics SDKs may send to /v1, with a public key as their write key.' })
 })
 const ExpiresAt = Type.Union([Type.String(), Type.Null()], { description: 'When it stops working; null: never.' })
 const used = { created_at: Type.String(), last_used_at: Type.Union([Type.String(), Type.Null()]) }

@@ -36,6 +36,7 @@ export const errorCatalogue = {
     'The policy of the key wants broadcasts to be confirmed: preview it, and send the confirmation_id of the preview with the same request. Or the confirmation no longer holds.'
   ],
   dry_run_only: [403, 'The policy of the key allows reading and previews only. Nothing was done.'],
+  intake_off: [403, 'The project takes no messages of analytics SDKs until its setting intake is on.'],
   not_found: [404, 'Nothing of that name is in this project.'],
   device_not_found: [404, 'No device of this id is registered in this project.'],
   method_not_allowed: [405, 'The path exists, the method does not; the header Allow lists those that do.'],

@@ -59,6 +59,8 @@ const managementToken = () =>
     }
   ])
 
+export type Admission = ReturnType<typeof createAdmission>
+
 export function createAdmission(credentials: Credentials, limits: RateLimits) {
   function byKey(
     request: FastifyRequest,
@@ -101,6 +103,17 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     return key instanceof Promise ? key.then(admit) : admit(key)
   }
 
+  /** Analytics SDKs authenticate with a public key alone. A secret key has no place in them, and counts as wrong. */
+  async function withWriteKey(text: unknown, request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller> {
+    if (typeof text !== 'string' || text === '') throw new Refusal('missing_api_key', 'Missing write key')
+    const key = isPossible(text, 'public')
+      ? await credentials.key(hashOnce(request.raw.socket, text), request)
+      : undefined
+    if (key?.kind !== 'public') throw invalidKey()
+    spend(reply, limits, key.caller.project, 'client_requests_per_second')
+    return key.caller
+  }
+
   async function knownCaller(request: FastifyRequest): Promise<Known> {
     const text = bearerOf(request)
     const session = text ? undefined : sessionOf(request)
@@ -137,6 +150,13 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
   return {
     byKey,
     byAgentKey,
+    withWriteKey,
+    /** The key of an analytics SDK as the user of basic authentication. Undefined: it may be in the body. */
+    byWriteKey(request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller> | undefined {
+      const encoded = /^Basic +(\S+) *$/i.exec(header(request, 'authorization'))?.[1]
+      if (encoded === undefined) return undefined
+      return withWriteKey(Buffer.from(encoded, 'base64').toString().split(':', 1)[0], request, reply)
+    },
     /** For an agent that triggers a campaign: the campaign is known only after its message was read. */
     spendTrigger: (reply: FastifyReply, project: Project): void => spendTrigger(reply, limits, project),
     async byTokenForManagement(

@@ -45,6 +45,8 @@ export interface Project {
   quietHours: ProjectHours | null
   /** Whether apps must prove who their user is. */
   identityVerification: boolean
+  /** Whether it takes what analytics SDKs send. */
+  intake: boolean
 }
 
 export interface ProjectRow {
@@ -59,6 +61,7 @@ export interface ProjectRow {
   message_limits: MessageLimit[] | null
   quiet_hours: ProjectHours | null
   identity_verification: boolean | null
+  intake: boolean | null
 }
 
 const defaultLimits = { requests_per_second: 1_000, client_requests_per_second: 5_000 }
@@ -83,7 +86,8 @@ export const toProject =
     pausedAt: row.paused_at,
     messageLimits: row.message_limits ?? [],
     quietHours: row.quiet_hours,
-    identityVerification: row.identity_verification ?? false
+    identityVerification: row.identity_verification ?? false,
+    intake: row.intake ?? false
   })
 
 export const isProjectId = (text: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(text)

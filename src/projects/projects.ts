@@ -28,6 +28,7 @@ import * as store from './store.ts'
 
 export { actingWithKey } from './acting.ts'
 export {
+  type Admission,
   type ApiAccess,
   checkConsoleHeader,
   consoleHeader,
@@ -93,6 +94,7 @@ export {
 } from './session-store.ts'
 export { hasAdminToken, type KeyRow, pauseRunningProjects, renewWantedEvents, type TokenRow } from './store.ts'
 export { networkOf } from './strangers.ts'
+export { userTokenHeader } from './user-token.ts'
 export type Projects = ReturnType<typeof createProjects>
 
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
@@ -181,7 +183,8 @@ export function createProjects({
         paused_at: null as Date | null,
         message_limits: null,
         quiet_hours: null,
-        identity_verification: null
+        identity_verification: null,
+        intake: null
       }
       await change(row.project_id, { actor, action: 'project.create', target: row.project_id }, async (tx) => {
         if (!(await store.insertProject(tx, row)))

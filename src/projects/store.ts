@@ -7,7 +7,7 @@ import type { Policy } from './policy.ts'
 import type { Limits, ProjectRow, Retention } from './project.ts'
 
 const written = 'project_id, name, mode, plan, limits, retention, created_at'
-const columns = `${written}, paused_at, message_limits, quiet_hours, identity_verification`
+const columns = `${written}, paused_at, message_limits, quiet_hours, identity_verification, intake`
 
 const insert = statement(
   'projects.insert',
@@ -25,7 +25,7 @@ const change = statement(
           limits = jsonb_strip_nulls(limits || $5), retention = jsonb_strip_nulls(retention || $6),
           message_limits = case when $7 then $8::jsonb else message_limits end,
           quiet_hours = case when $9 then $10::jsonb else quiet_hours end,
-          identity_verification = coalesce($11, identity_verification)
+          identity_verification = coalesce($11, identity_verification), intake = coalesce($12, intake)
     where project_id = $1 and deleted_at is null
    returning ${columns}`
 )
@@ -74,7 +74,7 @@ export const listProjectIds = (db: Db) => db.query<Pick<ProjectRow, 'project_id'
 
 export async function insertProject(
   db: Db,
-  row: Omit<ProjectRow, 'paused_at' | 'message_limits' | 'quiet_hours' | 'identity_verification'>
+  row: Omit<ProjectRow, 'paused_at' | 'message_limits' | 'quiet_hours' | 'identity_verification' | 'intake'>
 ): Promise<boolean> {
   const { project_id, name, mode, plan, limits, retention, created_at } = row
   return (await db.run(insert, [project_id, name, mode, plan, limits, retention, created_at])) > 0
@@ -88,6 +88,7 @@ type OrDefault<Fields> = { [Name in keyof Fields]?: Fields[Name] | null }
 /** A null limit or retention means the value of the plan or the default. */
 export type ProjectChanges = Partial<Pick<ProjectRow, 'name' | 'mode' | 'plan' | 'message_limits' | 'quiet_hours'>> & {
   identity_verification?: boolean
+  intake?: boolean
   limits?: OrDefault<Limits>
   retention?: OrDefault<Retention>
 }
@@ -104,7 +105,8 @@ export const changeProject = (db: Db, projectId: ProjectId, changes: ProjectChan
     changes.message_limits?.length ? JSON.stringify(changes.message_limits) : null,
     changes.quiet_hours !== undefined,
     changes.quiet_hours ?? null,
-    changes.identity_verification ?? null
+    changes.identity_verification ?? null,
+    changes.intake ?? null
   ])
 
 /** Returns nothing if the project is paused already or does not exist. */

@@ -165,6 +165,7 @@ function shown(project: Project): string {
     ['Messages to a user', shownLimits(project)],
     ['Quiet hours', shownHours(project)],
     ['Identity of users', project.identity_verification ? 'verified' : 'not verified'],
+    ['Intake of SDKs', project.intake ? 'on' : 'off'],
     ['Created', time(created_at)]
   ])
 }

@@ -11,6 +11,7 @@ export interface RuleOptions {
   quietTimezone?: string
   quietAction?: string
   identityVerification?: string
+  intake?: string
 }
 
 function messageLimit(text: string, before: Limit[] | 'none' = []): Limit[] | 'none' {
@@ -40,15 +41,17 @@ export const ruleOptions = (command: Command): Command =>
     .option('--quiet-timezone <zone>', 'device (default), user or an IANA name; with --quiet-hours')
     .addOption(choice('--quiet-action <action>', 'What happens then; with --quiet-hours', ['hold', 'skip']))
     .addOption(choice('--identity-verification <state>', 'Whether apps must prove who their user is', ['on', 'off']))
+    .addOption(choice('--intake <state>', 'Whether analytics SDKs may send to /v1', ['on', 'off']))
 
 /** The options in the names of the API, without those that were left out. */
 export function rulesOf(options: RuleOptions) {
-  const { messageLimit: limits, quietHours: hours, quietTimezone, quietAction, identityVerification } = options
+  const { messageLimit: limits, quietHours: hours, quietTimezone, quietAction, identityVerification, intake } = options
   const more = { ...(quietTimezone && { timezone: quietTimezone }), ...(quietAction && { action: quietAction }) }
   return {
     ...(limits !== undefined && { message_limits: limits === 'none' ? null : limits }),
     ...(hours !== undefined && { quiet_hours: hours === 'none' ? null : { ...hours, ...more } }),
-    ...(identityVerification !== undefined && { identity_verification: identityVerification === 'on' })
+    ...(identityVerification !== undefined && { identity_verification: identityVerification === 'on' }),
+    ...(intake !== undefined && { intake: intake === 'on' })
   }
 }
 

@@ -3,12 +3,12 @@ import type { ProjectChanges } from '../store.ts'
 
 /** The former values of the fields that a change of a project names, for the audit log. */
 export function formerOf(
-  { name, mode, plan, limits, retention, messageLimits, quietHours, identityVerification }: Project,
+  { name, mode, plan, limits, retention, messageLimits, quietHours, identityVerification, intake }: Project,
   changes: ProjectChanges
 ): Record<string, unknown> {
   const former: Record<string, unknown> = {
     ...{ name, mode, plan, message_limits: messageLimits, quiet_hours: quietHours },
-    identity_verification: identityVerification
+    ...{ identity_verification: identityVerification, intake }
   }
   for (const group of ['limits', 'retention'] as const) {
     const values: Record<string, unknown> = { ...(group === 'limits' ? limits : retention) }

@@ -9,6 +9,7 @@ import { PagedList } from '../../parts/list.tsx'
 import { EmptyState } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
 import { IdentityVerification } from './identity.tsx'
+import { IntakeOfSdks } from './intake.tsx'
 import { CreateKey, RotateKey } from './key-forms.tsx'
 import { PolicyButton } from './policy-form.tsx'
 
@@ -52,6 +53,7 @@ export function Keys() {
         ]}
       />
       <IdentityVerification />
+      <IntakeOfSdks />
     </Stack>
   )
 }

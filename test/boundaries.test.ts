@@ -15,6 +15,7 @@ const order = [
   'users',
   'devices',
   'events',
+  'intake',
   'preferences',
   'sdk',
   'segments',

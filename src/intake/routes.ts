@@ -51,7 +51,8 @@ export function intakeRoutes(http: Http, { intake, identity, admission, baseUrlO
     { caller, body, request, reply }: { caller: Caller; body: unknown; request: FastifyRequest; reply: FastifyReply },
     kind: Kind | undefined
   ) {
-    const sent = await parseJson(body as Buffer)
+    // A body that cannot be decompressed arrives as none.
+    const sent = await parseJson((body as Buffer | undefined) ?? Buffer.alloc(0))
     if (!isObject(sent)) throw new Refusal('malformed_body', 'the body must be a JSON object')
     const { project, key } = caller ?? (await admission.withWriteKey(keyIn(sent), request, reply))
     if (!project.intake) throw intakeOff()

@@ -20,7 +20,7 @@ async function token(role: string, projectId?: string): Promise<string> {
   return reply.json.token
 }
 
-const unset = { message_limits: [], quiet_hours: null, identity_verification: false }
+const unset = { message_limits: [], quiet_hours: null, identity_verification: false, intake: false }
 describe('/manage/v1 projects (A.8)', () => {
   it('creates a live project on the standard plan with the default limits, and reads it', async () => {
     const reply = await service.manage('POST', '/projects', { json: { name: 'Shop' } })

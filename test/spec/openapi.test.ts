@@ -89,12 +89,13 @@ describe('GET /openapi.json and /openapi-complete.json', () => {
     assert.deepEqual([same.status, same.text], [304, ''])
   })
 
-  it('describes every route the service has, apart from twins, pages and those that only refuse', () => {
+  it('describes every route the service has, apart from twins, pages, another protocol and those that only refuse', () => {
     const twin = /^\S+ \/manage\/v1\/projects\/:project_id\/(api\/v1|a2a)(\/|$)/
     const refusing = /^(PATCH|DELETE) \/api\/v1\/users\/?$|^POST (\/api\/v1\/users|\/a2a)\/$/
+    const segment = /^\S+ \/v1\//
     const page = /^GET \/((console|docs)(\/\*)?)?$/
     const expected = registered
-      .filter((route) => ![/^(HEAD|OPTIONS) /, twin, refusing, page].some((pattern) => pattern.test(route)))
+      .filter((route) => ![/^(HEAD|OPTIONS) /, twin, refusing, segment, page].some((pattern) => pattern.test(route)))
       .map((route) => route.replace(/ .*/, (path) => pathTemplate(path)))
     assert.ok(expected.length > 20)
     assert.deepEqual(operations.map(({ method, path }) => `${method} ${path}`).sort(), expected.sort())

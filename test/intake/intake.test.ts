@@ -170,7 +170,10 @@ describe('the intake of analytics SDKs', () => {
     ]
     const reply = await post(project, '/batch', { batch })
     assert.deepEqual([reply.status, reply.text], [200, '{"success":true}'])
-    assert.match(reply.headers['x-service-warning'] as string, /^8 of 9 not stored in full: \[1\] userId or anonymousId/)
+    assert.match(
+      reply.headers['x-service-warning'] as string,
+      /^8 of 9 not stored in full: \[1\] userId or anonymousId/
+    )
     assert.deepEqual(
       (await eventsOf(project)).map(({ name }) => name),
       ['Good']

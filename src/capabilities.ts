@@ -148,7 +148,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     nodeId,
     pauses,
     credentials,
-    onSettled: [countOnTrigger(webhooks.onTriggerEnded), webhooks.onOutcomes, ...(overrides.onSettled ?? [])]
+    onSettled: [countOnTrigger(webhooks.onTriggersEnded), webhooks.onOutcomes, ...(overrides.onSettled ?? [])]
   })
   opened.push(() => messages.close(stopMs))
   opened.push(() => gateways.sender.close(stopMs))
@@ -208,7 +208,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     projectOf: (projectId) => credentials.project(projectId),
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     workers: () => cluster.workers(),
-    onTriggerEnded: webhooks.onTriggerEnded,
+    onTriggersEnded: webhooks.onTriggersEnded,
     enter: (...entering) => journeys.enter(...entering)
   })
   const schedules = createSchedules({ pool, triggers, paused: messages.paused })

@@ -29,7 +29,7 @@ if (import.meta.main) {
   const arrived = (token: string) => {
     counted += 1
     if (firstAt === 0) firstAt = Date.now()
-    if (token.startsWith(watchedToken)) watched.push([token, Date.now()])
+    if (token.startsWith(watchedToken)) watched.push([token, performance.timeOrigin + performance.now()])
   }
   const gateway = process.argv[2] === 'simulator' ? await simulator(arrived) : await counter(arrived)
   process.on('message', () => {

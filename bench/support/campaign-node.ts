@@ -6,7 +6,7 @@ import type { ProjectId } from '../../src/platform/ids.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { ApnsGateway } from './apns-gateway.ts'
 
-const role = process.argv[2] as 'api' | 'worker'
+const role = process.argv[2] as 'api' | 'worker' | 'all'
 const { origin, ca, providerToken }: ApnsGateway = JSON.parse(process.argv[3]!)
 const log = await createLog('error')
 const common = { id: 'bench', version: 1, origin, ca, simulated: true }

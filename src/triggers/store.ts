@@ -106,7 +106,7 @@ const cancel = statement(
   `update triggers set outcome = 'canceled', state = 'canceling'
     where project_id = $1 and id = $2 and state in ('scheduled', 'accepted', 'running')`
 )
-const notify = statement('triggers.tell_ended', 'select pg_notify($1, id) from unnest($2::text[]) as id')
+const notify = statement('triggers.tell_ended', 'select pg_notify($1, ids) from unnest($2::text[]) as ids')
 const erase = statement(
   'triggers.erase_window',
   `delete from triggers where project_id = $1 and id in (
@@ -168,6 +168,6 @@ export function listTriggers(
 export const markCanceled = (db: Db, projectId: ProjectId, id: string) => db.run(cancel, [projectId, id])
 
 /** Wakes the streams of ended triggers on all nodes. Only a hint: streams also poll. */
-export const notifyStreams = (tx: Db, channel: string, ids: string[]) => tx.query(notify, [channel, ids])
+export const notifyStreams = (tx: Db, channel: string, payloads: string[]) => tx.query(notify, [channel, payloads])
 
 export const eraseTriggerWindow = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

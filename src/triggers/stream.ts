@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { inParts } from '../platform/parts.ts'
 import { steadyMs } from '../platform/time.ts'
 import type { OnEnded } from './counting/counter-store.ts'
 import { triggerResponse } from './response.ts'
@@ -13,12 +14,16 @@ const pollMs = 500
 /** Proxies close silent connections. */
 const beatMs = 15_000
 
+/** Ids in one notification, which holds 8,000 bytes. Every node reads every notification, so few are sent. */
+const idsTogether = 200
+
 /** Wakes the streams of ended triggers. */
 export const notifyEnded: OnEnded = async (tx, _projectId, triggers) => {
+  const ids = triggers.map(({ id }) => id)
   await notifyStreams(
     tx,
     channel,
-    triggers.map(({ id }) => id)
+    inParts(ids, idsTogether).map((some) => some.join(' '))
   )
 }
 
@@ -28,8 +33,8 @@ export type Streams = ReturnType<typeof createStreams>
 export function createStreams(pool: Pool, listener: Listener) {
   const watching = new Set<{ triggerId: string; look(): void }>()
   let closed = false
-  listener.on(channel, (triggerId) => {
-    for (const { triggerId: own, look } of watching) if (triggerId === undefined || triggerId === own) look()
+  listener.on(channel, (triggerIds) => {
+    for (const { triggerId: own, look } of watching) if (triggerIds === undefined || triggerIds.includes(own)) look()
   })
 
   async function* events(projectId: ProjectId, triggerId: string, closing: AbortSignal): AsyncGenerator<string> {

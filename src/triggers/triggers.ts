@@ -18,7 +18,7 @@ import type { EnterSequence } from './batches/sequence.ts'
 import { createSkipUsers } from './batches/skip-users.ts'
 import { SmallTriggers } from './batches/small.ts'
 import { Cancel } from './cancel.ts'
-import { notifyAndPublish, type OnTriggerEnded } from './counting/outcomes.ts'
+import { notifyAndPublish, type OnTriggersEnded } from './counting/outcomes.ts'
 import { createExplain, type Explained } from './explain/explain.ts'
 import { keepTriggersJob, sweepTriggersJob } from './jobs.ts'
 import { resumeJob, scheduleResume } from './resume.ts'
@@ -52,13 +52,13 @@ export interface TriggersOptions {
   /** Lets users enter the steps of a campaign. */
   enter: EnterSequence
   /** Receives triggers that end in this capability; `countOnTrigger` passes on those that an outcome ends. */
-  onTriggerEnded: OnTriggerEnded
+  onTriggersEnded: OnTriggersEnded
 }
 
 /** Triggers: each sends a campaign to the users and devices that match when it runs. */
 export function createTriggers(options: TriggersOptions) {
   const { pool, listener, messages, workers, projectOf, enter } = options
-  const onEnded = notifyAndPublish(options.onTriggerEnded)
+  const onEnded = notifyAndPublish(options.onTriggersEnded)
   const { versions } = options.campaigns
   const cancel = new Cancel({ pool, messages, onEnded })
   const move = createMove(options)

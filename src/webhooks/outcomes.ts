@@ -68,9 +68,15 @@ export function onOutcomes(tx: Db, projectId: ProjectId, changes: readonly Outco
   return book(tx, projectId, happened)
 }
 
-export function onTriggerEnded(tx: Db, projectId: ProjectId, end: TriggerEnd): Promise<void> {
-  const data = { trigger_id: end.triggerId, campaign_id: end.campaignId, state: end.state, counts: end.counts }
-  return book(tx, projectId, [{ id: newId(), type: 'trigger.completed', at: new Date().toISOString(), data }])
+export function onTriggersEnded(tx: Db, projectId: ProjectId, ends: readonly TriggerEnd[]): Promise<void> {
+  const at = new Date().toISOString()
+  const happened = ends.map(({ triggerId, campaignId, state, counts }) => ({
+    id: newId(),
+    type: 'trigger.completed' as const,
+    at,
+    data: { trigger_id: triggerId, campaign_id: campaignId, state, counts }
+  }))
+  return book(tx, projectId, happened)
 }
 
 /** A user who did what a campaign hoped for. */

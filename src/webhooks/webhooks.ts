@@ -15,7 +15,7 @@ import {
   onConverted,
   onOptedOut,
   onOutcomes,
-  onTriggerEnded,
+  onTriggersEnded,
   testCallOf
 } from './outcomes.ts'
 import { createRegistry, nameOf } from './registry.ts'
@@ -101,7 +101,7 @@ export function createWebhooks(options: WebhookOptions) {
     /** Deletes the waiting calls of an order key. */
     dropCalls: dropLane,
     onOutcomes,
-    onTriggerEnded,
+    onTriggersEnded,
     onApproval,
     onConverted,
     onOptedOut,

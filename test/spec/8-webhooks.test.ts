@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { openPool } from '../../src/platform/db/db.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
-import { type OutcomeChange, onOutcomes, onTriggerEnded } from '../../src/webhooks/outcomes.ts'
+import { type OutcomeChange, onOutcomes, onTriggersEnded } from '../../src/webhooks/outcomes.ts'
 import { givenCampaign, run, users } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
 import { silentLog } from '../support/log.ts'
@@ -197,7 +197,7 @@ describe('an outcome of messages', () => {
     const changes = Array.from({ length: 250 }, () => outcome())
     for (let from = 0; from < 250; from += 50) await tell(project.id, changes.slice(from, from + 50))
     const end = { triggerId: newId(), campaignId: 'welcome', state: 'completed', counts: { targeted: 250, sent: 250 } }
-    await pool.transaction((tx) => onTriggerEnded(tx, project.id as ProjectId, end))
+    await pool.transaction((tx) => onTriggersEnded(tx, project.id as ProjectId, [end]))
     await eventually(() => assert.equal(told().length, 251))
     assert.deepEqual(
       told()

@@ -10,7 +10,13 @@ import {
 import { canShow, channelOf, type Draft } from '../../channels/channels.ts'
 import { newId } from '../../platform/ids.ts'
 import type { TopicDefaults } from '../../preferences/preferences.ts'
-import { type Recipient, TemplateFailed, ValuesMissing } from '../../templates/templates.ts'
+import {
+  type Recipient,
+  type Rendered,
+  type Rendering,
+  TemplateFailed,
+  ValuesMissing
+} from '../../templates/templates.ts'
 import { addTo, type Delta, noChange, partOf, type Said, tally } from '../counting/delta.ts'
 import type { Skip } from './batch-store.ts'
 
@@ -52,8 +58,54 @@ const holdout = 'holdout'
 /** Rendering time of a batch. Devices that are not rendered by then form another batch, so that other jobs get a turn. */
 export const renderMs = 1_000
 
+/** A draft before its rendering: the recipients that pass, and how their contents complete it. */
+interface Plan {
+  rendering: Rendering
+  recipients: Recipient[]
+  texts: (string | undefined)[]
+  finish(rendered: Rendered[]): Drafts
+}
+
 /** Drafts the messages of a trigger to devices: checks their eligibility and renders for those that pass. */
-export async function draftMessages({
+export const draftMessages = (request: DraftRequest): Promise<Drafts> => draftAlone(request.trigger, planOf(request))
+
+async function draftAlone(
+  trigger: DraftRequest['trigger'],
+  { rendering, recipients, texts, finish }: Plan
+): Promise<Drafts> {
+  return finish(await rendering.for(trigger, trigger.id)(recipients, Date.now() + renderMs, texts))
+}
+
+/**
+ * Drafts the messages of several triggers of one project. Those with one recipient each are rendered together, each
+ * recipient with the properties of its trigger: a request to the process that renders costs more than the rendering.
+ */
+export async function draftTogether(requests: DraftRequest[]): Promise<Drafts[]> {
+  const plans = requests.map(planOf)
+  const drafts: Drafts[] = []
+  const alike = Map.groupBy(plans.keys(), (index) => {
+    const { rendering, recipients } = plans[index]!
+    return recipients.length === 1 ? rendering : index
+  })
+  for (const indexes of alike.values()) {
+    const [first] = indexes as [number]
+    if (indexes.length === 1) {
+      drafts[first] = await draftAlone(requests[first]!.trigger, plans[first]!)
+      continue
+    }
+    const recipients = indexes.map((index) => {
+      const [recipient] = plans[index]!.recipients as [Recipient]
+      return { ...recipient, own: { ...requests[index]!.trigger.properties, ...recipient.own } }
+    })
+    const render = plans[first]!.rendering.for({ properties: {} }, 'together')
+    const texts = indexes.map((index) => plans[index]!.texts[0])
+    const rendered = await render(recipients, Date.now() + renderMs, texts)
+    for (const [place, index] of indexes.entries()) drafts[index] = plans[index]!.finish([rendered[place]!])
+  }
+  return drafts
+}
+
+function planOf({
   trigger,
   ready,
   recipients,
@@ -63,7 +115,7 @@ export async function draftMessages({
   capped,
   notAfter,
   winner
-}: DraftRequest): Promise<Drafts> {
+}: DraftRequest): Plan {
   const now = new Date()
   const { id: triggerId, campaign_id: campaignId } = trigger
   const { eligible, skipped, deferred } = checkEligibility(ready.definition, recipients, {
@@ -90,28 +142,27 @@ export async function draftMessages({
   const reached = heldOut ? eligible.filter(({ recipient }) => !heldOut(recipient.user_id)) : eligible
   if (heldOut)
     for (const { recipient } of eligible) if (heldOut(recipient.user_id)) skips.push(skipOf(recipient, holdout))
-  const messages: Draft[] = []
   const choices = reached.map(({ recipient }) => choose(recipient, winner))
-  const rendered = await rendering.for(trigger, triggerId)(
-    reached.map(({ recipient }) => recipient),
-    now.getTime() + renderMs,
-    choices.map(({ text }) => text)
-  )
-  for (const [index, { recipient, endpoint }] of reached.entries()) {
-    const [content, choice] = [rendered[index]!, choices[index]!]
-    if (content === 'late') defer(deferred, now.getTime(), recipient.device_id)
-    else if (content instanceof TemplateFailed) skips.push(skipOf(recipient, templateFailed, choice))
-    else if (content instanceof ValuesMissing) skips.push(skipOf(recipient, 'missing_value', choice))
-    else if (!canShow(content, recipient.platform)) skips.push(skipOf(recipient, 'unsupported_platform', choice))
-    else {
-      const messageId = newId()
-      const { variant, language, step } = choice
-      const ids = { messageId, triggerId, campaignId, userId: recipient.user_id, variant, language, step }
-      const collapseId = channelOf(content).collapseId(content, messageId)
-      messages.push({ ...ids, collapseId, endpoint, content, priority: 'high', notAfter })
+  const finish = (rendered: Rendered[]): Drafts => {
+    const messages: Draft[] = []
+    for (const [index, { recipient, endpoint }] of reached.entries()) {
+      const [content, choice] = [rendered[index]!, choices[index]!]
+      if (content === 'late') defer(deferred, now.getTime(), recipient.device_id)
+      else if (content instanceof TemplateFailed) skips.push(skipOf(recipient, templateFailed, choice))
+      else if (content instanceof ValuesMissing) skips.push(skipOf(recipient, 'missing_value', choice))
+      else if (!canShow(content, recipient.platform)) skips.push(skipOf(recipient, 'unsupported_platform', choice))
+      else {
+        const messageId = newId()
+        const { variant, language, step } = choice
+        const ids = { messageId, triggerId, campaignId, userId: recipient.user_id, variant, language, step }
+        const collapseId = channelOf(content).collapseId(content, messageId)
+        messages.push({ ...ids, collapseId, endpoint, content, priority: 'high', notAfter })
+      }
     }
+    return { messages, skips, deferred }
   }
-  return { messages, skips, deferred }
+  const texts = choices.map(({ text }) => text)
+  return { rendering, recipients: reached.map(({ recipient }) => recipient), texts, finish }
 }
 
 type Written = Said & { user_id: string | null }

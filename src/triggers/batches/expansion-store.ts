@@ -80,14 +80,6 @@ const loadMany = statement(
           case when jsonb_array_length(audience -> 'targets') <= $3 then audience -> 'targets' end as targets
      from triggers where project_id = $1 and id = any($2::uuid[])`
 )
-const finishMany = statement(
-  'triggers.expand_many',
-  `update triggers t
-      set cursor = 'done', state = 'running', outcome = 'completed', reason = g.reason, expanded_at = $3
-     from json_to_recordset($2::json) as g(id uuid, reason text)
-    where t.project_id = $1 and t.id = g.id and t.cursor = '' and t.outcome is null
-   returning t.id`
-)
 
 const step = statement('triggers.name_step', 'update triggers set step = $3 where project_id = $1 and id = $2')
 const propertiesOfMany = statement(
@@ -143,17 +135,6 @@ export async function advanceTrigger(tx: Db, projectId: ProjectId, id: string, s
   const { from, to, batches, outcome, reason } = step
   const row = await tx.one<{ chunks: number }>(advance, [projectId, id, from, to, batches, outcome, reason, at])
   return row?.chunks
-}
-
-/** Expands triggers whose whole audience is known. Returns those that no other worker has started or canceled. */
-export async function expandAtOnce(
-  tx: Db,
-  projectId: ProjectId,
-  triggers: { id: string; reason: string | null }[],
-  at: Date
-): Promise<Set<string>> {
-  const rows = await tx.query<{ id: string }>(finishMany, [projectId, JSON.stringify(triggers), at])
-  return new Set(rows.map(({ id }) => id))
 }
 
 /** Reserves numbers for batches that split off another one. Returns the last number. */

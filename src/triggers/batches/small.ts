@@ -5,6 +5,7 @@ import {
   notAfterOf,
   type ProjectOf,
   type Ready,
+  type RecipientWithChoices,
   readAudience,
   resolveMany,
   rulesFor,
@@ -19,11 +20,11 @@ import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
 import { steadyMs } from '../../platform/time.ts'
 import { topicDefaults } from '../../preferences/preferences.ts'
 import { SegmentFailed } from '../../segments/segments.ts'
-import { addToCounters, type OnEnded } from '../counting/counter-store.ts'
+import { type OnEnded, startTriggers } from '../counting/counter-store.ts'
 import { type Start, smallTargets, startJobRef, wakeAll } from '../wake.ts'
 import { addSkips } from './batch-store.ts'
-import { type Drafts, deltaOf, draftMessages, renderMs } from './draft.ts'
-import { expandAtOnce, loadTriggers, type RunningTrigger } from './expansion-store.ts'
+import { type Drafts, deltaOf, draftTogether, renderMs } from './draft.ts'
+import { loadTriggers, type RunningTrigger } from './expansion-store.ts'
 import type { FreeSlots } from './free-slots.ts'
 import { ownedByOthers, unlessErased } from './job-errors.ts'
 import { type EnterSequence, enterSteps } from './sequence.ts'
@@ -41,6 +42,21 @@ interface Small {
 
 type Resolved = Awaited<ReturnType<typeof resolveMany>>[number]
 type ResolvedTrigger = Small & { resolved: Resolved }
+
+/** A trigger with its messages, before they are written. */
+interface Drafted extends Omit<Small, 'targets'>, Pick<Drafts, 'messages' | 'skips'> {
+  recipients: RecipientWithChoices[]
+}
+
+/** Some of the triggers were started by another run, or canceled. `left`: the others. */
+class Elsewhere extends Error {
+  readonly left: ReadonlySet<string>
+
+  constructor(left: ReadonlySet<string>) {
+    super('a trigger was started or canceled meanwhile')
+    this.left = left
+  }
+}
 
 /** The templates of these triggers take too long to be rendered together. */
 class TooSlow extends Error {}
@@ -120,6 +136,12 @@ export class SmallTriggers {
     try {
       return await againIfRaced(() => this.#write(projectId, small))
     } catch (error) {
+      // Each round leaves some out.
+      if (error instanceof Elsewhere)
+        return this.#writeOrWake(
+          projectId,
+          small.filter(({ trigger }) => error.left.has(trigger.id))
+        )
       if (!(error instanceof SegmentFailed) && !(error instanceof TooSlow) && !isDataFault(error)) throw error
       await wakeAll(
         pool,
@@ -130,31 +152,31 @@ export class SmallTriggers {
     }
   }
 
+  /** Looks up and renders before the transaction, so that the transaction is short. */
   async #write(projectId: ProjectId, small: Small[]): Promise<MessageRow[]> {
+    if (small.length === 0) return []
     const { pool, messages, onEnded, enter } = this.#options
     const wanted = small.map(({ trigger, ready, targets }) => ({ segmentOf: ready.segmentsFor(trigger), targets }))
     const resolved = await resolveMany(pool, projectId, wanted)
+    const drafted = await draftAll(
+      pool,
+      projectId,
+      small.map((one, index) => ({ ...one, resolved: resolved[index]! }))
+    )
     return pool.transaction(async (tx) => {
-      const at = new Date()
-      const started = small.map(({ trigger, reason }) => ({ id: trigger.id, reason }))
-      const ours = await expandAtOnce(tx, projectId, started, at)
-      const triggers = small
-        .map((one, index) => ({ ...one, resolved: resolved[index]! }))
-        .filter(({ trigger }) => ours.has(trigger.id))
-      const drafted = await draftAll(tx, projectId, triggers, at, enter)
+      for (const one of drafted) await enterAll(tx, projectId, one, enter)
       const drafts = drafted.flatMap((one) => one.messages)
-      const rows = await messages.persist(tx, projectId, drafts)
-      const targetSkips = triggers.flatMap(({ trigger, resolved }) =>
-        resolved.skips.map((skip) => ({ ...skip, triggerId: trigger.id }))
-      )
-      const skips = [...targetSkips, ...drafted.flatMap((one) => one.skips)]
-      const skipsOf = Map.groupBy(await addSkips(tx, projectId, skips, at), ({ triggerId }) => triggerId)
+      const rows = await messages.persist(tx, projectId, drafts, { owner: 'claimed' })
+      const skips = drafted.flatMap((one) => one.skips)
+      const skipsOf = Map.groupBy(await addSkips(tx, projectId, skips, new Date()), ({ triggerId }) => triggerId)
       // Fewer than the drafts if a user was deleted meanwhile.
       const rowsOf = Map.groupBy(rows, ({ trigger_id }) => trigger_id)
-      const deltas = triggers.map(({ trigger: { id } }) =>
-        deltaOf(id, rowsOf.get(id) ?? [], skipsOf.get(id) ?? [], new Map())
-      )
-      await addToCounters(tx, projectId, deltas, onEnded)
+      const deltas = drafted.map(({ trigger: { id }, reason }) => ({
+        ...deltaOf(id, rowsOf.get(id) ?? [], skipsOf.get(id) ?? [], new Map()),
+        reason
+      }))
+      const started = await startTriggers(tx, projectId, deltas, onEnded)
+      if (started.length < deltas.length) throw new Elsewhere(new Set(started.map(({ id }) => id)))
       return rows
     })
   }
@@ -168,46 +190,55 @@ export class SmallTriggers {
 }
 
 /** Throws `TooSlow` if rendering takes longer than a batch may. */
-async function draftAll(
-  tx: Db,
-  projectId: ProjectId,
-  triggers: ResolvedTrigger[],
-  startedAt: Date,
-  enter: EnterSequence
-): Promise<Drafts[]> {
+async function draftAll(pool: Pool, projectId: ProjectId, triggers: ResolvedTrigger[]): Promise<Drafted[]> {
   const deviceIds = [...new Set(triggers.flatMap(({ resolved }) => resolved.deviceIds))]
-  const recipients = await loadRecipients(tx, projectId, deviceIds)
+  const recipients = await loadRecipients(pool, projectId, deviceIds)
   const recipientOf = new Map(recipients.map((one) => [one.device_id, one]))
-  const endpoints = await findEndpoints(tx, projectId, undefined, recipients)
+  const endpoints = await findEndpoints(pool, projectId, undefined, recipients)
   const named = new Set(triggers.flatMap(({ ready }) => ready.definition.topic ?? []))
-  const topics = await topicDefaults(tx, projectId, [...named])
+  const topics = await topicDefaults(pool, projectId, [...named])
   const winnerOf = await lookUpWinners(
-    tx,
+    pool,
     projectId,
     triggers.map(({ trigger, ready }) => ({ campaignId: trigger.campaign_id, texts: ready.texts(trigger.step) }))
   )
-  const drafted: Drafts[] = []
-  for (const { trigger, ready, targets, resolved } of triggers) {
-    const { deviceIds, places } = resolved
-    const resolvedTo = deviceIds.flatMap((id, index) => {
+  const requests = triggers.map(({ trigger, ready, targets, resolved: { deviceIds, places } }) => ({
+    trigger,
+    ready,
+    recipients: deviceIds.flatMap((id, index) => {
       const own = trigger.target_properties ? targets[places[index]!]![2] : undefined
       const recipient = recipientOf.get(id)
       return recipient ? (own ? { ...recipient, own } : recipient) : []
-    })
-    const entering = { trigger, ready, recipients: resolvedTo }
-    const { entered, refused } = await enterSteps(tx, projectId, entering, enter)
-    const drafts = await draftMessages({
+    }),
+    endpoints,
+    topics,
+    capped: new Set<string>(),
+    winner: winnerOf(trigger.campaign_id, ready.texts(trigger.step)),
+    notAfter: notAfterOf(ready.definition, trigger.started_at)
+  }))
+  const began = steadyMs()
+  const drafts = await draftTogether(requests)
+  if (drafts.some(({ deferred }) => deferred.size > 0) || steadyMs() - began > renderMs) throw new TooSlow()
+  return triggers.map(({ trigger, ready, reason, resolved }, index) => {
+    const { messages, skips } = drafts[index]!
+    const unreached = resolved.skips.map((skip) => ({ ...skip, triggerId: trigger.id }))
+    return {
       trigger,
       ready,
-      recipients: entered,
-      endpoints,
-      topics,
-      capped: new Set(),
-      winner: winnerOf(trigger.campaign_id, ready.texts(trigger.step)),
-      notAfter: notAfterOf(ready.definition, trigger.started_at)
-    })
-    if (drafts.deferred.size > 0 || Date.now() - startedAt.getTime() > renderMs) throw new TooSlow()
-    drafted.push({ ...drafts, skips: [...refused, ...drafts.skips] })
-  }
-  return drafted
+      reason,
+      recipients: requests[index]!.recipients,
+      messages,
+      skips: [...unreached, ...skips]
+    }
+  })
+}
+
+/** Lets users enter the steps of a campaign. Those who may not are skipped for that, and for nothing else. */
+async function enterAll(tx: Db, projectId: ProjectId, drafted: Drafted, enter: EnterSequence): Promise<void> {
+  const { refused } = await enterSteps(tx, projectId, drafted, enter)
+  if (refused.length === 0) return
+  const devices = new Set(refused.map(({ value }) => value))
+  drafted.messages = drafted.messages.filter(({ endpoint }) => !devices.has(endpoint.deviceId))
+  const others = drafted.skips.filter(({ kind, value }) => kind !== 'device_id' || !devices.has(value))
+  drafted.skips = [...others, ...refused]
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/db.ts'
-import { statement } from '../../platform/db/statement.ts'
+import { type Statement, statement } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { endReservations } from '../../projects/projects.ts'
 import type { TriggerState } from '../schemas.ts'
@@ -27,19 +27,31 @@ const summed = (one: string, two: string) => `case when ${two} = '{}' then ${one
         group by key) s) end`
 
 // A trigger ends in the statement that changes its counters, under the lock of its row, so no later change can count past the end.
-const ends = `(t.outcome is not null and t.ended_at is null and t.open_chunks + g.open_chunks = 0
+const ends = (decided: string) => `(${decided} and t.ended_at is null and t.open_chunks + g.open_chunks = 0
      and t.targeted + g.targeted = t.sent + g.sent + t.failed + g.failed + t.skipped + g.skipped)`
+const changing = {
+  columns: '',
+  set: `state = case when ${ends('t.outcome is not null')} then t.outcome else t.state end,
+            ended_at = case when ${ends('t.outcome is not null')} then $3::timestamptz else t.ended_at end`,
+  where: ''
+}
+// The whole audience of a small trigger is known when it starts, so it is expanded and counted at once.
+const starting = {
+  columns: ', reason text',
+  set: `cursor = 'done', outcome = 'completed', reason = g.reason, expanded_at = $3::timestamptz,
+            state = case when ${ends('true')} then 'completed' else 'running' end,
+            ended_at = case when ${ends('true')} then $3::timestamptz end`,
+  where: `and t.cursor = '' and t.outcome is null`
+}
 
 const counted = [...numbers, 'users'] as const
 
 // The results of the campaign change in the same statement, after all of its triggers are locked: two transactions that
 // count the same triggers meet there, in order, and not at the results.
-const count = statement(
-  'triggers.count',
-  `with given as (
+const counting = ({ columns, set, where }: typeof changing) => `with given as (
      select * from json_to_recordset($2::json)
          as g(id uuid, ${numbers.map((name) => `${name} bigint`).join(', ')}, open_chunks int, skipped_for jsonb,
-              failed_for jsonb)),
+              failed_for jsonb${columns})),
    held as (
      select id from triggers where project_id = $1 and id = any($7::uuid[]) order by id for no key update),
    done as (
@@ -48,10 +60,9 @@ const count = statement(
             open_chunks = t.open_chunks + g.open_chunks,
             skipped_for = ${summed('t.skipped_for', 'g.skipped_for')},
             failed_for = ${summed('t.failed_for', 'g.failed_for')},
-            state = case when ${ends} then t.outcome else t.state end,
-            ended_at = case when ${ends} then $3::timestamptz else t.ended_at end
+            ${set}
        from given g join held h on h.id = g.id
-      where t.project_id = $1 and t.id = g.id
+      where t.project_id = $1 and t.id = g.id ${where}
      returning t.id, t.campaign_id, t.step, t.outcome, t.state, coalesce(t.ended_at = $3::timestamptz, false) as ended,
        t.most_recipients is not null as limited, t.chunks as batches,
        ${numbers.map((name) => `t.${name}`).join(', ')}),
@@ -68,7 +79,8 @@ const count = statement(
    select id, campaign_id, step, outcome, state, ended, limited, batches,
           json_build_object(${numbers.map((name) => `'${name}', ${name}`).join(', ')}) as counts
      from done`
-)
+const count = statement('triggers.count', counting(changing))
+const startAll = statement('triggers.start_many', counting(starting))
 
 /** Most numbers of a part are zero, and a short text is read sooner. */
 const withoutZeros = (part: Part) => Object.fromEntries(Object.entries(part).filter(([, value]) => value !== 0))
@@ -84,7 +96,19 @@ export const pickSlot = () => Math.floor(Math.random() * slots)
 export type OnEnded = (tx: Db, projectId: ProjectId, triggers: Counted[]) => Promise<void>
 
 /** Adds to the counters and ends the triggers that are complete. Deleted triggers are ignored. */
-export async function addToCounters(
+export const addToCounters = (tx: Db, projectId: ProjectId, deltas: Delta[], onEnded: OnEnded) =>
+  change(count, tx, projectId, deltas, onEnded)
+
+/** The same for triggers whose whole audience is known: it starts them too. Those that were started or canceled stay. */
+export const startTriggers = (
+  tx: Db,
+  projectId: ProjectId,
+  deltas: (Delta & { reason: string | null })[],
+  onEnded: OnEnded
+) => change(startAll, tx, projectId, deltas, onEnded)
+
+async function change(
+  text: Statement,
   tx: Db,
   projectId: ProjectId,
   deltas: Delta[],
@@ -101,7 +125,7 @@ export async function addToCounters(
   const parts = deltas.flatMap(({ id, parts }) => [...parts.values()].map((part) => ({ id, ...withoutZeros(part) })))
   const ids = deltas.map(({ id }) => id)
   const values = [projectId, JSON.stringify(rows), now, JSON.stringify(parts), hourOf(now), pickSlot(), ids]
-  const changed = await tx.query<Counted>(count, values)
+  const changed = await tx.query<Counted>(text, values)
   const ended = changed.filter((one) => one.ended)
   const limited = ended.filter((one) => one.limited).map(({ id }) => id)
   if (limited.length > 0) await endReservations(tx, projectId, limited, now)

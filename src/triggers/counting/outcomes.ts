@@ -11,31 +11,38 @@ const counterOf = new Map<MessageState, 'sent' | 'failed' | 'skipped'>([
   ['skipped', 'skipped']
 ])
 
-/** Receives a trigger that has ended, in the transaction in which it ends. */
-export type OnTriggerEnded = (
+/** Receives triggers that have ended, in the transaction in which they end. */
+export type OnTriggersEnded = (
   tx: Db,
   projectId: ProjectId,
-  end: { triggerId: string; campaignId: string; state: string; counts: Counted['counts'] }
+  ends: { triggerId: string; campaignId: string; state: string; counts: Counted['counts'] }[]
 ) => Promise<void>
 
 const publishEnds =
-  (onTriggerEnded: OnTriggerEnded): OnEnded =>
-  async (tx, projectId, triggers) => {
-    for (const { id, campaign_id, state, counts } of triggers)
-      await onTriggerEnded(tx, projectId, { triggerId: id, campaignId: campaign_id, state, counts })
-  }
+  (onTriggersEnded: OnTriggersEnded): OnEnded =>
+  (tx, projectId, triggers) =>
+    onTriggersEnded(
+      tx,
+      projectId,
+      triggers.map(({ id, campaign_id, state, counts }) => ({
+        triggerId: id,
+        campaignId: campaign_id,
+        state,
+        counts
+      }))
+    )
 
 /** For triggers that end in this capability: wakes their streams, then calls the subscriber. */
 export const notifyAndPublish =
-  (onTriggerEnded: OnTriggerEnded): OnEnded =>
+  (onTriggersEnded: OnTriggersEnded): OnEnded =>
   async (tx, projectId, triggers) => {
     await notifyEnded(tx, projectId, triggers)
-    await publishEnds(onTriggerEnded)(tx, projectId, triggers)
+    await publishEnds(onTriggersEnded)(tx, projectId, triggers)
   }
 
 /** Counts outcomes on their triggers, in the transaction that settles the messages. */
 export const countOnTrigger =
-  (onTriggerEnded: OnTriggerEnded): OnSettled =>
+  (onTriggersEnded: OnTriggersEnded): OnSettled =>
   async (tx, projectId, changes) => {
     const deltas = new Map<string, Delta>()
     for (const change of changes) {
@@ -60,5 +67,5 @@ export const countOnTrigger =
       ended.push(...triggers)
     })
     // Last: receivers get the last messages of a trigger before its end.
-    return () => publishEnds(onTriggerEnded)(tx, projectId, ended)
+    return () => publishEnds(onTriggersEnded)(tx, projectId, ended)
   }

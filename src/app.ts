@@ -87,6 +87,7 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
     const capabilities = createCapabilities(infrastructure, options)
     const bootstrapped = await setUp(options, infrastructure, capabilities, joined)
     const nodes = joined.nodes!
+    await capabilities.messages.recover()
     capabilities.cluster.workers = nodes.working
     capabilities.cluster.serving = nodes.serving
     const worker = startWorker(options, infrastructure, capabilities, { nodes, tracing })

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { type AgentsOptions, createAgents } from './a2a/a2a.ts'
 import { createActivityChannels } from './activity-channels/activity-channels.ts'
 import { campaignsOfTopic, createCampaigns } from './campaigns/campaigns.ts'
@@ -146,6 +147,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     presence: listener.presence,
     nodeId,
+    journalFolder: join(config.DATA_DIR, 'outcomes'),
     pauses,
     credentials,
     onSettled: [countOnTrigger(webhooks.onTriggersEnded), webhooks.onOutcomes, ...(overrides.onSettled ?? [])]

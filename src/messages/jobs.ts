@@ -9,6 +9,7 @@ import { mostDaysAhead, steadyMs } from '../platform/time.ts'
 import { listRetentions } from '../projects/projects.ts'
 import { claimUntil } from './dispatch/claims.ts'
 import type { Dispatcher } from './dispatch/dispatch.ts'
+import type { Recovery } from './journal/recovery.ts'
 import { deleteOldMessages } from './maintenance-store.ts'
 import type { MessageRow } from './message.ts'
 import type { Pauses } from './pauses.ts'
@@ -37,10 +38,11 @@ export const scheduleRetry = (tx: Db, projectId: ProjectId, runAt: Date): Promis
  * Dispatches messages that are due, and reschedules itself for the next one. The rows decide; the job only wakes at
  * their time.
  */
-export const retryJob = (pool: Pool, owner: string, dispatcher: Dispatcher, pauses: Pauses) => {
+export const retryJob = (pool: Pool, owner: string, dispatcher: Dispatcher, pauses: Pauses, recovery?: Recovery) => {
   async function claim(projectId: ProjectId, claimSome: typeof claimDueMessages): Promise<MessageRow[]> {
     const until = claimUntil()
     const living = await livingNodes(pool, owner)
+    await recovery?.ofNodes((id) => !living.has(id))
     // Read after the await, so that it includes rows that this process began to follow meanwhile.
     const followed = dispatcher.followedKeys(projectId)
     const rows = await claimSome(pool, projectId, { at: new Date(), until, owner, living, followed })

@@ -8,6 +8,8 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { Mode } from '../projects/projects.ts'
 import { Dispatcher, type DispatchOptions } from './dispatch/dispatch.ts'
 import { findLostJob, keepMessagesJob, retryJob, scheduleRetry } from './jobs.ts'
+import { Journal } from './journal/journal.ts'
+import { createRecovery } from './journal/recovery.ts'
 import * as maintenance from './maintenance.ts'
 import { eraseMessages } from './maintenance-store.ts'
 import { isSettled, type MessageRow } from './message.ts'
@@ -44,6 +46,8 @@ export interface MessagesOptions {
   presence?: Presence | undefined
   /** The name of this process in the list of nodes: the owner of messages that it dispatches. */
   nodeId?: string
+  /** Where processes of this machine note accepted pushes until the database has them. */
+  journalFolder?: string
   credentials: { project(projectId: ProjectId, tx?: Db): Promise<{ mode: Mode } | undefined> }
   pauses: Pauses
   /** Subscribers that take part in the transaction that settles messages; settle.ts gives their order. */
@@ -62,13 +66,17 @@ export function createMessages({
   idempotencyHours,
   presence,
   nodeId = newId(),
+  journalFolder,
   credentials,
   pauses,
   onSettled = []
 }: MessagesOptions) {
   const publish = inOrder([...onSettled, countMinute])
-  const settler = new Settler({ pool, log, metrics, publish, scheduleRetry })
-  const dispatcher = new Dispatcher({ pool, nodeId, carriers, settler, pauses, log })
+  const journal = journalFolder === undefined ? undefined : new Journal(journalFolder, nodeId, log)
+  const settler = new Settler({ pool, log, metrics, publish, scheduleRetry, journal })
+  const recovery =
+    journalFolder === undefined ? undefined : createRecovery({ pool, folder: journalFolder, nodeId, settler, log })
+  const dispatcher = new Dispatcher({ pool, nodeId, carriers, settler, recovery, pauses, log })
   const isSimulated = async (projectId: ProjectId, tx?: Db) =>
     (await credentials.project(projectId, tx))?.mode === 'simulator'
   const persist = createPersist(nodeId, dispatcher.claims, isSimulated)
@@ -172,7 +180,10 @@ export function createMessages({
       maintenance.removeOfUsers(tx, projectId, userIds, publish),
     eraseWindow: eraseMessages,
 
-    jobs: [retryJob(pool, nodeId, dispatcher, pauses), findLostJob(pool), keepMessagesJob(pool)],
+    /** At a start, before anything is dispatched: records what earlier processes of this machine had noted. */
+    recover: async (): Promise<void> => recovery?.ofEarlierProcesses(),
+
+    jobs: [retryJob(pool, nodeId, dispatcher, pauses, recovery), findLostJob(pool), keepMessagesJob(pool)],
     /** Waits for the outcomes of dispatched messages, after the sender was closed. */
     close: (deadlineMs: number): Promise<void> => dispatcher.close(deadlineMs)
   }

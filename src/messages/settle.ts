@@ -7,6 +7,7 @@ import { together } from '../platform/db/together.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import type { Journal } from './journal/journal.ts'
 import type { OutcomeChange } from './message.ts'
 import { type Settlement, settleMessages } from './settle-store.ts'
 import { keyOf } from './store.ts'
@@ -68,6 +69,8 @@ export interface SettlerOptions {
   metrics: Metrics
   publish: Publish
   scheduleRetry: (tx: Db, projectId: ProjectId, at: Date) => Promise<void>
+  /** Keeps accepted pushes over kill -9 of this process until the database has them. */
+  journal?: Journal | undefined
 }
 
 /** Writes outcomes: rows, subscribers, endpoints and retries change in one transaction for many messages. */
@@ -76,6 +79,7 @@ export class Settler {
   readonly #log: Log
   readonly #publish: Publish
   readonly #scheduleRetry: SettlerOptions['scheduleRetry']
+  readonly #journal: Journal | undefined
   readonly #writes: Coalescer<Settling, void>
   #waiting = 0
   readonly #waitingOf = new Map<ProjectId, number>()
@@ -86,11 +90,12 @@ export class Settler {
   #closed = false
   readonly #counts = new Map<string, { labels: { state: string; reason: string }; value: number }>()
 
-  constructor({ pool, log, metrics, publish, scheduleRetry }: SettlerOptions) {
+  constructor({ pool, log, metrics, publish, scheduleRetry, journal }: SettlerOptions) {
     this.#pool = pool
     this.#log = log
     this.#publish = publish
     this.#scheduleRetry = scheduleRetry
+    this.#journal = journal
     metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', () => [
       ...this.#counts.values()
     ])
@@ -112,12 +117,15 @@ export class Settler {
    */
   async settle(projectId: ProjectId, settling: Settling): Promise<boolean> {
     this.#enter(projectId)
+    const { settlement } = settling
+    const noted = settlement.state === 'accepted' ? this.#journal?.note(projectId, settlement) : undefined
     let refusals = 0
     try {
       for (let tries = 0; ; tries += 1) {
         try {
           await this.#attempt(projectId, settling)
           this.#noteDatabase(false)
+          this.#journal?.settled(noted)
           return true
         } catch (error) {
           const isAway = isPassing(error)
@@ -125,6 +133,8 @@ export class Settler {
           else refusals += 1
           if (this.#closed || refusals > refusalsForgiven) {
             this.#log.error({ error, projectId }, 'an outcome was not recorded')
+            // If this process only stops, the line stays for the next start.
+            if (!this.#closed) this.#journal?.settled(noted)
             return false
           }
         }
@@ -143,6 +153,11 @@ export class Settler {
   /** From now on an outcome that the database does not accept is dropped, because the process ends. */
   close(): void {
     this.#closed = true
+    this.#journal?.close()
+  }
+
+  get closed(): boolean {
+    return this.#closed
   }
 
   async #settleTogether(tx: Transaction, projectId: ProjectId, batch: Settling[]): Promise<OutcomeChange[]> {

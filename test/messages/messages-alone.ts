@@ -12,7 +12,10 @@ import { scriptedSender } from '../support/sender.ts'
 export const projectId = 'p' as ProjectId
 
 /** The messages capability alone, as triggers use it: a project, one user, and a sender that the test directs. */
-export async function messagesAlone(t: TestContext, options: Pick<MessagesOptions, 'nodeId' | 'onSettled'> = {}) {
+export async function messagesAlone(
+  t: TestContext,
+  options: Pick<MessagesOptions, 'nodeId' | 'onSettled' | 'journalFolder'> = {}
+) {
   const pool = await testPool(t)
   const at = new Date()
   await makePartitions(pool, messageMonths, at)

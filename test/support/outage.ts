@@ -51,8 +51,14 @@ export async function outage(
     const claims = { iss: gateway.teamId, iat: Math.floor(Date.now() / 1000) - started }
     return signJwt('ES256', createPrivateKey(gateway.privateKey), { kid: gateway.keyId }, claims)
   }
-  const start = async (): Promise<Program> =>
-    startProgram(t, { TOKEN: tokenOf(), ...env, DATA_DIR: await temporaryFolder(t) }, [process.execPath, program])
+  const folders = new Map<Program, string>()
+  /** `before`: the node that it replaces on its machine. */
+  const start = async (before?: Program): Promise<Program> => {
+    const folder = (before && folders.get(before)) ?? (await temporaryFolder(t))
+    const started = startProgram(t, { TOKEN: tokenOf(), ...env, DATA_DIR: folder }, [process.execPath, program])
+    folders.set(started, folder)
+    return started
+  }
   const sql = async (text: string, values?: unknown[]): Promise<Json[]> =>
     (await withClient(url, (client) => client.query(text, values))).rows
   const running = [await start()]

@@ -5,6 +5,7 @@ import type { ProjectId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import { livingNodes } from '../../platform/nodes/nodes.ts'
 import { steadyMs } from '../../platform/time.ts'
+import type { Recovery } from '../journal/recovery.ts'
 import { isSettled, type MessageRow } from '../message.ts'
 import type { Pauses } from '../pauses.ts'
 import type { Settler, Settling } from '../settle.ts'
@@ -12,6 +13,7 @@ import { Claims } from './claims.ts'
 import { Following } from './following.ts'
 import { locate } from './locate.ts'
 import { crashesForgiven, nextStep } from './retry-policy.ts'
+import { soonest } from './soonest.ts'
 
 export interface DispatchOptions {
   /**
@@ -55,6 +57,8 @@ export interface DispatcherOptions {
   nodeId: string
   carriers: Carriers
   settler: Settler
+  /** Settles what dead nodes noted on this machine, before their rows are taken. */
+  recovery?: Recovery | undefined
   pauses: Pauses
   log: Log
 }
@@ -66,6 +70,7 @@ export class Dispatcher {
   readonly #nodeId: string
   readonly #carriers: Carriers
   readonly #settler: Settler
+  readonly #recovery: Recovery | undefined
   readonly #pauses: Pauses
   readonly #log: Log
   readonly #following = new Following()
@@ -74,12 +79,13 @@ export class Dispatcher {
   /** Messages without a response, by project. */
   readonly #submitted = new Map<ProjectId, number>()
 
-  constructor({ pool, nodeId, carriers, settler, pauses, log }: DispatcherOptions) {
+  constructor({ pool, nodeId, carriers, settler, recovery, pauses, log }: DispatcherOptions) {
     this.claims = new Claims(pool, nodeId)
     this.#pool = pool
     this.#nodeId = nodeId
     this.#carriers = carriers
     this.#settler = settler
+    this.#recovery = recovery
     this.#pauses = pauses
     this.#log = log
   }
@@ -99,8 +105,11 @@ export class Dispatcher {
     return others
   }
 
-  async byOwner(projectId: ProjectId, rows: MessageRow[], deadOwner?: string, db: Db = this.#pool): Promise<ByOwner> {
-    return this.#byOwner(projectId, rows, await this.#living(rows, deadOwner, db), deadOwner)
+  /** In a transaction of the caller (`db`) no journal is read: `dispatch` reads it before it takes the rows. */
+  async byOwner(projectId: ProjectId, rows: MessageRow[], deadOwner?: string, db?: Db): Promise<ByOwner> {
+    const alive = await this.#living(rows, deadOwner, db ?? this.#pool)
+    if (!db) await this.#recover(rows, alive, deadOwner)
+    return this.#byOwner(projectId, rows, alive, deadOwner)
   }
 
   /** Releases rows that no run will dispatch, because the response to their insert was lost and they may exist. */
@@ -136,6 +145,7 @@ export class Dispatcher {
     try {
       await this.#pauses.look(projectId)
       const alive = await this.#living(open, deadOwner, this.#pool)
+      await this.#recover(open, alive, deadOwner)
       // No await in between: another run of this process may want the same rows.
       const owned = this.#byOwner(projectId, open, alive, deadOwner)
       taken = owned.free.filter((row) => this.#following.take(projectId, row))
@@ -154,6 +164,13 @@ export class Dispatcher {
   /** The nodes that may be alive. Read only if another process owns some of the rows. */
   async #living(rows: MessageRow[], deadOwner: string | undefined, db: Db): Promise<Set<string>> {
     return rows.some((row) => this.#isOfOther(row, deadOwner)) ? livingNodes(db, this.#nodeId) : new Set()
+  }
+
+  /** A row whose outcome a dead owner noted is settled here, so that the claim does not get it. */
+  async #recover(rows: MessageRow[], alive: Set<string>, deadOwner?: string): Promise<void> {
+    const isDead = (owner: string | null) => owner !== null && (owner === deadOwner || !alive.has(owner))
+    const dead = new Set(rows.flatMap(({ owner }) => (owner !== this.#nodeId && isDead(owner) ? owner : [])))
+    if (dead.size > 0) await this.#recovery?.ofNodes((id) => dead.has(id))
   }
 
   #byOwner(projectId: ProjectId, rows: MessageRow[], alive: Set<string>, deadOwner?: string): ByOwner {
@@ -371,20 +388,5 @@ export class Dispatcher {
   /** A paused project gets no more turns: its rows are released, and the retry job takes them after the resume. */
   #isOver({ deadline, signal, projectId }: Run): boolean {
     return steadyMs() >= deadline || signal?.aborted === true || this.#pauses.isPaused(projectId)
-  }
-}
-
-/** Resolves with the promise, after the time, or when the signal aborts: whichever comes first. */
-async function soonest(promise: Promise<unknown> | undefined, ms: number, signal: AbortSignal | undefined) {
-  const { promise: stopped, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, Math.max(0, ms))
-  const stop = () => resolve()
-  signal?.addEventListener('abort', stop, { once: true })
-  if (signal?.aborted) resolve()
-  try {
-    await Promise.race(promise === undefined ? [stopped] : [promise, stopped])
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', stop)
   }
 }

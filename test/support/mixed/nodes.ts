@@ -28,11 +28,14 @@ export interface Nodes {
 /** Nodes in separate processes on one database and one gateway, of this code or of the code in another folder. */
 export function mixedNodes(t: TestContext, { database, gateway }: Nodes) {
   let started = 0
+  // All nodes are on one machine, and a node that is restarted finds the folder of the one that died.
+  let folder: Promise<string> | undefined
+  const dataDir = () => (folder ??= temporaryFolder(t))
   async function start(role: Role, tree: string = root): Promise<MixedNode> {
     started += 1
     const name = `${role}-${started}`
     const env = {
-      DATA_DIR: await temporaryFolder(t),
+      DATA_DIR: await dataDir(),
       DATABASE_URL: database,
       MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
       BOOTSTRAP_PROJECT_ID: project,

@@ -116,7 +116,7 @@ function nodeApn({ origin, ca, key }: Setup): SendAll {
 const setup = JSON.parse(process.argv[2]!) as Setup
 const clients = { tidings, 'node:http2': tidings, apns2, 'node-apn': nodeApn }
 const sendAll = clients[setup.client](setup)
-await sendAll(2_000)
+await sendAll(20_000)
 const cpu = process.cpuUsage()
 const began = performance.now()
 await sendAll(setup.sends)

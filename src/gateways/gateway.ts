@@ -1,13 +1,31 @@
 import { createHash } from 'node:crypto'
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
+import type { IncomingHttpHeaders } from 'node:http2'
 import type { Credential } from './credentials/credential.ts'
 import type { Push } from './push.ts'
 import { type FailureCode, failureReasons } from './reasons.ts'
+import type { Body, Request } from './transport/transport.ts'
 
-export interface Prepared {
-  /** Includes method and path. */
-  headers: OutgoingHttpHeaders
-  body: Buffer
+/** A request for the transport. Its headers include method and path. */
+export type Prepared = Request
+
+/** A request of a rare kind. */
+export const requestOf = (headers: Record<string, string>, body: Body): Prepared => ({
+  names: Object.keys(headers),
+  values: Object.values(headers),
+  body
+})
+
+/** Joins the scheme and the provider token of `authorization`, once for all pushes that follow each other. */
+export function createAuthorization(scheme: string): (providerToken: string) => string {
+  let token = ''
+  let value = `${scheme} `
+  return (providerToken) => {
+    if (providerToken !== token) {
+      token = providerToken
+      value = `${scheme} ${providerToken}`
+    }
+    return value
+  }
 }
 
 export interface Size {

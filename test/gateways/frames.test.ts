@@ -5,6 +5,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { createServer, type TLSSocket } from 'node:tls'
+import { requestOf } from '../../src/gateways/gateway.ts'
+import { Bytes } from '../../src/gateways/transport/bytes.ts'
 import { framed } from '../../src/gateways/transport/framing/open.ts'
 import type { Ending, H2Connection } from '../../src/gateways/transport/transport.ts'
 import { makeCertificates } from '../../src/simulator/server/certificates.ts'
@@ -56,10 +58,9 @@ async function openTo(t: TestContext, { origin, ca }: { origin: string; ca: stri
 const post = (connection: H2Connection, body = 'x', deadlineMs = 20_000, headers: object = {}) =>
   new Promise<Ending>((resolve) =>
     connection.request(
-      { ':method': 'POST', ':path': '/', ...headers },
-      Buffer.from(body),
+      requestOf({ ':method': 'POST', ':path': '/', ...headers }, new Bytes(Buffer.from(body))),
       Date.now() + deadlineMs,
-      resolve
+      { ended: resolve }
     )
   )
 

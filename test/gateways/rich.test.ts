@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { apns } from '../../src/gateways/apns/payload.ts'
 import { fcm } from '../../src/gateways/fcm/payload.ts'
 import type { Notification } from '../../src/gateways/push.ts'
+import { bytesOfBody } from '../../src/gateways/transport/bytes.ts'
 import { simulator } from '../simulator/client.ts'
 import type { Json } from '../support/http.ts'
 import { apnsCredential, fcmCredential, push, send, senderFor, webPushCredential } from './senders.ts'
@@ -30,7 +31,8 @@ const prepared = (gateway: Json, content: Notification, credential: Json, more: 
     'token',
     Date.now()
   )
-  return { headers: made.headers, body: JSON.parse(made.body.toString()) as Json }
+  const headers = Object.fromEntries(made.names.map((name: string, index: number) => [name, made.values[index]]))
+  return { headers, body: JSON.parse(bytesOfBody(made.body).toString()) as Json }
 }
 const credential = { topic: 'com.example', origin: 'https://x', firebaseProject: 'p' }
 

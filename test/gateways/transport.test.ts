@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import type { ServerHttp2Stream } from 'node:http2'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { requestOf } from '../../src/gateways/gateway.ts'
+import { Bytes } from '../../src/gateways/transport/bytes.ts'
 import type { Ending, H2Connection, H2Transport } from '../../src/gateways/transport/transport.ts'
 import { answer, type PlainServer, plainServer, transports } from './senders.ts'
 
@@ -23,8 +25,8 @@ async function open(t: TestContext, transport: H2Transport, { origin, ca }: Plai
   t.after(() => connection.close('the test has ended'))
   const request = (path = '/', body = 'x', deadlineMs = 20_000) =>
     new Promise<Ending>((resolve) => {
-      const headers = { ':method': 'POST', ':path': path }
-      connection.request(headers, Buffer.from(body), Date.now() + deadlineMs, resolve)
+      const request = requestOf({ ':method': 'POST', ':path': path }, new Bytes(Buffer.from(body)))
+      connection.request(request, Date.now() + deadlineMs, { ended: resolve })
     })
   return { connection, told, request }
 }

@@ -1,18 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http2'
 import { activityAps } from '../activity.ts'
+import { jsonBody } from '../bodies.ts'
 import type { ApnsCredential } from '../credentials/credential.ts'
 import {
-  bytesOf,
   expiration,
   jsonOf,
   later,
   type Prepared,
   type Refused,
+  requestOf,
   type Size,
   tooLarge,
   type Verdict
 } from '../gateway.ts'
 import type { ChannelContent, Push } from '../push.ts'
+import { noBody } from '../transport/bytes.ts'
+import type { Body } from '../transport/transport.ts'
 import { readReason } from './responses.ts'
 
 // Broadcast channels of Live Activities, from iOS 18 on. One host manages them; a broadcast goes to the host of all
@@ -41,29 +44,25 @@ export function prepareChannel(
   const path = `/1/apps/${bundle}/channels`
   switch (content.kind) {
     case 'channel-list':
-      return { headers: { ':method': 'GET', ':path': `/1/apps/${bundle}/all-channels`, ...common }, body: nothing }
+      return requestOf({ ':method': 'GET', ':path': `/1/apps/${bundle}/all-channels`, ...common }, noBody)
     case 'channel-create':
-      return {
-        headers: { ':method': 'POST', ':path': path, ...common, 'content-type': 'application/json' },
-        body: bytesOf({ 'message-storage-policy': content.stored ? 1 : 0, 'push-type': 'LiveActivity' })
-      }
+      return requestOf(
+        { ':method': 'POST', ':path': path, ...common, 'content-type': 'application/json' },
+        jsonBody({ 'message-storage-policy': content.stored ? 1 : 0, 'push-type': 'LiveActivity' })
+      )
     case 'channel-delete':
-      return {
-        headers: { ':method': 'DELETE', ':path': path, ...common, 'apns-channel-id': content.channelId },
-        body: nothing
-      }
+      return requestOf({ ':method': 'DELETE', ':path': path, ...common, 'apns-channel-id': content.channelId }, noBody)
     case 'channel-broadcast':
       return prepareBroadcast(push, content, bundle, common)
   }
 }
 
-const nothing = Buffer.alloc(0)
-
 function prepareBroadcast(push: Push, content: Broadcast, bundle: string, common: object): Prepared | Refused {
   const body = bodyOf(push, content)
   return (
-    tooLarge('an APNs channel', sizeOf(body)) ?? {
-      headers: {
+    tooLarge('an APNs channel', sizeOf(body)) ??
+    requestOf(
+      {
         ':method': 'POST',
         ':path': `/4/broadcasts/apps/${bundle}`,
         ...common,
@@ -74,17 +73,17 @@ function prepareBroadcast(push: Push, content: Broadcast, bundle: string, common
         'apns-expiration': content.stored ? expiration(push) : '0'
       },
       body
-    }
+    )
   )
 }
 
 const bodyOf = ({ messageId }: Push, { change }: Broadcast) =>
-  bytesOf({ aps: activityAps(change, 0), message_id: messageId })
+  jsonBody({ aps: activityAps(change, 0), message_id: messageId })
 
-const sizeOf = ({ length: bytes }: Buffer): Size => ({ bytes, most: longestBroadcast })
+const sizeOf = ({ length: bytes }: Body): Size => ({ bytes, most: longestBroadcast })
 
 export const sizeOfBroadcast = (push: Push, content: ChannelContent): Size =>
-  sizeOf(content.kind === 'channel-broadcast' ? bodyOf(push, content) : nothing)
+  sizeOf(content.kind === 'channel-broadcast' ? bodyOf(push, content) : noBody)
 
 /** A created channel has its id in a header; Apple returns the id of any other request as it was sent. */
 export function readChannel(

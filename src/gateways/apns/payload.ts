@@ -1,12 +1,37 @@
 import type { IncomingHttpHeaders } from 'node:http2'
 import { activityAps, isActivity } from '../activity.ts'
+import { createBodies, isPlain } from '../bodies.ts'
 import type { ApnsCredential } from '../credentials/credential.ts'
-import { bytesOf, collapseHeader, expiration, type Gateway, jsonOf, refused, tooLarge } from '../gateway.ts'
+import {
+  collapseHeader,
+  createAuthorization,
+  expiration,
+  type Gateway,
+  jsonOf,
+  refused,
+  type Size,
+  tooLarge
+} from '../gateway.ts'
 import type { Action, ChannelContent, Content, Notification, Push } from '../push.ts'
 import { isChannelRequest, isManagement, prepareChannel, readChannel, sizeOfBroadcast } from './channels.ts'
 import { readReason } from './responses.ts'
 
 const longestPayload = 4_096
+const longestToken = 400
+
+const names = [
+  ':method',
+  ':path',
+  'authorization',
+  'apns-topic',
+  'apns-push-type',
+  'apns-priority',
+  'apns-expiration',
+  'apns-id',
+  'apns-collapse-id'
+]
+const authorization = createAuthorization('bearer')
+const bodyOf = createBodies(payloadOf, (_payload, bytes) => sizeOf(bytes))
 
 /** Makes payloads for APNs, which docs/reference/payloads.md describes for app developers, and reads its responses. */
 export const apns: Gateway<ApnsCredential> = {
@@ -19,29 +44,29 @@ export const apns: Gateway<ApnsCredential> = {
     const silent = isSilent(content)
     // A token is hexadecimal of any length, or made by a simulator. Any other text is refused, because it could change
     // the path.
-    if (!/^[\w.:-]{1,400}$/.test(push.token)) return refused('TOKEN_INVALID', '', 'The token is not one of Apple.')
-    const body = bytesOf(payloadOf(push, now))
-    const tooMuch = tooLarge('APNs', sizeOf(body))
+    const { token } = push
+    if (token === '' || token.length > longestToken || !isPlain(token))
+      return refused('TOKEN_INVALID', '', 'The token is not one of Apple.')
+    const { body, size } = bodyOf(push, now)
+    const tooMuch = tooLarge('APNs', size)
     if (tooMuch) return tooMuch
-    return {
-      headers: {
-        ':method': 'POST',
-        ':path': `/3/device/${push.token}`,
-        authorization: `bearer ${providerToken}`,
-        'apns-topic': activity ? `${credential.topic}.push-type.liveactivity` : credential.topic,
-        'apns-push-type': activity ? 'liveactivity' : silent ? 'background' : 'alert',
-        // Apple refuses a background push of another priority.
-        'apns-priority': push.priority === 'high' && !silent ? '10' : '5',
-        'apns-expiration': expiration(push),
-        'apns-id': push.pushId,
-        'apns-collapse-id': push.collapseId ? collapseHeader(push.collapseId) : undefined
-      },
-      body
-    }
+    const values = [
+      'POST',
+      `/3/device/${token}`,
+      authorization(providerToken),
+      activity ? `${credential.topic}.push-type.liveactivity` : credential.topic,
+      activity ? 'liveactivity' : silent ? 'background' : 'alert',
+      // Apple refuses a background push of another priority.
+      push.priority === 'high' && !silent ? '10' : '5',
+      expiration(push),
+      push.pushId,
+      push.collapseId ? collapseHeader(push.collapseId) : undefined
+    ]
+    return { names, values, body, isBare: true }
   },
 
   measure: (push, now) =>
-    isChannelRequest(push.content) ? sizeOfBroadcast(push, push.content) : sizeOf(bytesOf(payloadOf(push, now))),
+    isChannelRequest(push.content) ? sizeOfBroadcast(push, push.content) : bodyOf(push, now).size,
 
   read(push, status, headers: IncomingHttpHeaders, body) {
     if (isChannelRequest(push.content)) return readChannel(push, push.content, status, headers, body)
@@ -57,7 +82,7 @@ export const apns: Gateway<ApnsCredential> = {
   }
 }
 
-const sizeOf = ({ length: bytes }: Buffer) => ({ bytes, most: longestPayload })
+const sizeOf = (bytes: number): Size => ({ bytes, most: longestPayload })
 
 function payloadOf(push: Push, now: number): object {
   const { content } = push

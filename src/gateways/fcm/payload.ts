@@ -1,13 +1,21 @@
 import { activityAps, isActivity } from '../activity.ts'
 import { alertAps, shownActions } from '../apns/payload.ts'
+import { createBodies } from '../bodies.ts'
 import type { FcmCredential } from '../credentials/credential.ts'
-import { bytesOf, collapseHeader, expiration, type Gateway, jsonOf, refused, tooLarge } from '../gateway.ts'
+import { collapseHeader, createAuthorization, expiration, type Gateway, jsonOf, refused, tooLarge } from '../gateway.ts'
 import type { InterruptionLevel, Notification, Push } from '../push.ts'
 import { readFcmError } from './responses.ts'
 
 const longestPayload = 4_096
 /** Four weeks, the longest that Firebase keeps a message. */
 const longestTtlSeconds = 2_419_200
+
+const names = [':method', ':path', 'authorization', 'content-type']
+const authorization = createAuthorization('Bearer')
+const bodyOf = createBodies(
+  (push, now) => ({ message: messageOf(push, now) }),
+  ({ message }) => sizeOf(message)
+)
 
 /**
  * Makes payloads for FCM HTTP v1 (Android, and iOS and web apps with Firebase) and reads its responses.
@@ -18,18 +26,11 @@ export const fcm: Gateway<FcmCredential> = {
 
   prepare(push, credential, providerToken, now) {
     if (push.content.kind !== 'alert' && !push.activityToken) return refused('NO_LIVE_ACTIVITY_TOKEN')
-    const message = messageOf(push, now)
-    const tooMuch = tooLarge('FCM', sizeOf(message))
+    const { body, size } = bodyOf(push, now)
+    const tooMuch = tooLarge('FCM', size)
     if (tooMuch) return tooMuch
-    return {
-      headers: {
-        ':method': 'POST',
-        ':path': `/v1/projects/${encodeURIComponent(credential.firebaseProject)}/messages:send`,
-        authorization: `Bearer ${providerToken}`,
-        'content-type': 'application/json'
-      },
-      body: bytesOf({ message })
-    }
+    const path = `/v1/projects/${encodeURIComponent(credential.firebaseProject)}/messages:send`
+    return { names, values: ['POST', path, authorization(providerToken), 'application/json'], body, isBare: true }
   },
 
   measure: (push, now) => sizeOf(messageOf(push, now)),
@@ -162,7 +163,7 @@ const sizeOf = (message: Message) => ({ bytes: contentSize(message), most: longe
 
 /** Routing fields do not count. Each platform gets only its own part, so the largest part counts. */
 function contentSize({ data, notification, android, apns, webpush }: Message): number {
-  const size = (part: unknown) => (part === undefined ? 0 : bytesOf(part).length)
+  const size = (part: unknown) => (part === undefined ? 0 : Buffer.byteLength(JSON.stringify(part)))
   const largest = Math.max(size(android?.notification), size(apns?.payload), size(webpush?.notification))
   return size(data) + size(notification) + largest
 }

@@ -2,30 +2,15 @@ import type { Log } from '../../platform/log.ts'
 import { steadyMs } from '../../platform/time.ts'
 import type { Credential } from '../credentials/credential.ts'
 import type { Later, Refused, Renew, Verdict } from '../gateway.ts'
-import type { Outcome, Push } from '../push.ts'
+import type { Outcome } from '../push.ts'
 import { failureReasons } from '../reasons.ts'
-import type { Circuit } from './circuit.ts'
 import type { Link } from './connections.ts'
-import type { Gates } from './gates.ts'
-import type { Guard } from './guard.ts'
+import type { Entry } from './entry.ts'
+import type { Circuit } from './limits/circuit.ts'
+import type { Gates } from './limits/gates.ts'
+import type { Guard } from './limits/guard.ts'
 import { rejected, retry } from './outcomes.ts'
 import type { PresentedToken } from './presented-token.ts'
-
-/** A push in a pool. */
-export interface Entry {
-  readonly push: Push
-  readonly done: (outcome: Outcome) => void
-  readonly dueAt: number
-  /** A push that is not sent by then is returned to the caller as not sent. */
-  readonly leaveAt: number
-  sentAt: number
-  /** `sentAt` by the wall clock. */
-  sentWallMs: number
-  refusals: number
-  /** The provider token that the gateway called too old when the push was first sent. */
-  renewed: string | undefined
-  reconnected: boolean
-}
 
 export interface JudgeOptions {
   credential: Credential

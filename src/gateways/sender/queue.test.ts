@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Entry } from './judge.ts'
+import type { Entry } from './entry.ts'
 import { createQueue } from './queue.ts'
 
 type Kind = 'urgent' | 'fresh' | 'repeat'

@@ -7,7 +7,8 @@ import type { GatewayName, Outcome, Push, Sender } from '../push.ts'
 import { gateways } from '../table.ts'
 import { framed } from '../transport/framing/open.ts'
 import type { H2Transport } from '../transport/transport.ts'
-import { createGuard, type Guard } from './guard.ts'
+import type { Done } from './entry.ts'
+import { createGuard, type Guard } from './limits/guard.ts'
 import { closed, rejected, retry } from './outcomes.ts'
 import { Pool, type Withdrawn } from './pool.ts'
 import { defaultSettings, type SenderSettings } from './settings.ts'
@@ -27,10 +28,14 @@ export interface SenderOptions {
   isPaused?: (projectId: ProjectId) => boolean
 }
 
-type Done = (outcome: Outcome) => void
+const noOutcomes = (): Record<Outcome['kind'], number> => ({ accepted: 0, rejected: 0, retry: 0, unknown: 0 })
 
 /** The pushes of one app, with their credential and the time at which it was found. While it is fresh, sending needs no promise. */
 interface Lane {
+  readonly projectId: ProjectId
+  readonly gateway: GatewayName
+  readonly environment: Push['environment']
+  readonly app: string | null
   credential: Credential | null
   foundAt: number
   finding: Promise<void> | undefined
@@ -52,7 +57,8 @@ export class GatewaySender implements Sender {
   readonly #lanes = new Map<string, Lane>()
   readonly #pools = new Map<string, Pool>()
   readonly #guards = new Map<string, Guard>()
-  readonly #counts = new Map<string, { labels: Record<string, string>; value: number }>()
+  readonly #counts = { apns: noOutcomes(), fcm: noOutcomes(), webpush: noOutcomes() }
+  #lastLane: Lane | undefined
   readonly #timer: NodeJS.Timeout
   #ticks = 0
   #busy = false
@@ -65,16 +71,14 @@ export class GatewaySender implements Sender {
     this.#timer = setInterval(() => this.#tick(), this.#settings.tickMs)
     this.#timer.unref()
     const { metrics } = options
-    metrics?.counter('tidings_pushes_total', 'Attempts to hand a push over, by how they ended.', () => [
-      ...this.#counts.values()
-    ])
+    metrics?.counter('tidings_pushes_total', 'Attempts to hand a push over, by how they ended.', () => this.#counted())
     const inFlight = () => this.#inFlight()
     metrics?.gauge('tidings_pushes_in_flight', 'Pushes that a gateway has not answered yet.', inFlight, 'gateway')
   }
 
-  submit(push: Push, given: Done): boolean {
+  submit(push: Push, done: Done): boolean {
     if (this.#closing) {
-      setImmediate(this.#counted(push, given), closed())
+      this.#answerLater(push, done, closed())
       return true
     }
     if (!this.#busy) {
@@ -88,11 +92,11 @@ export class GatewaySender implements Sender {
     if (age > this.#settings.credentialMs) lane.finding ??= this.#find(lane, push)
     if (age < trustedMs) {
       const pool = this.#poolOf(lane, push)
-      if ('kind' in pool) setImmediate(this.#counted(push, given), pool)
+      if ('kind' in pool) this.#answerLater(push, done, pool)
       else if (pool.full(push)) return false
-      else pool.submit(push, this.#counted(push, given))
+      else pool.submit(push, done, now)
     } else if (lane.waiting.length >= mostWaiting) return false
-    else lane.waiting.push({ push, done: this.#counted(push, given), since: now })
+    else lane.waiting.push({ push, done, since: now })
     return true
   }
 
@@ -107,7 +111,8 @@ export class GatewaySender implements Sender {
   async close(deadlineMs: number): Promise<void> {
     this.#closing = true
     clearInterval(this.#timer)
-    for (const lane of this.#lanes.values()) for (const { done } of lane.waiting.splice(0)) done(closed())
+    for (const lane of this.#lanes.values())
+      for (const { push, done } of lane.waiting.splice(0)) this.#answer(push, done, closed())
     await Promise.all([...this.#pools.values()].map((pool) => pool.close(deadlineMs)))
   }
 
@@ -116,30 +121,50 @@ export class GatewaySender implements Sender {
     return { pools: pools.map((pool) => pool.stats()), sockets: pools.reduce((sum, pool) => sum + pool.sockets, 0) }
   }
 
+  /** Only outcomes that have occurred. */
+  #counted() {
+    return Object.entries(this.#counts).flatMap(([gateway, kinds]) =>
+      Object.entries(kinds)
+        .filter(([, value]) => value > 0)
+        .map(([outcome, value]) => ({ labels: { gateway, outcome }, value }))
+    )
+  }
+
   #inFlight(): Record<GatewayName, number> {
     const by: Record<GatewayName, number> = { apns: 0, fcm: 0, webpush: 0 }
     for (const pool of this.#pools.values()) by[pool.credential.gateway] += pool.stats().inFlight
     return by
   }
 
-  /** Counts the outcome before passing it on. */
-  #counted(push: Push, done: Done): Done {
-    return (outcome) => {
-      const key = `${push.gateway} ${outcome.kind}`
-      const count = this.#counts.get(key)
-      if (count) count.value += 1
-      else this.#counts.set(key, { labels: { gateway: push.gateway, outcome: outcome.kind }, value: 1 })
-      done(outcome)
-    }
+  #answerLater(push: Push, done: Done, outcome: Outcome): void {
+    setImmediate(() => this.#answer(push, done, outcome))
   }
 
-  #laneOf({ projectId, gateway, environment, app }: Push): Lane {
+  /** The outcome of a push that no pool has taken. */
+  #answer({ gateway }: Push, done: Done, outcome: Outcome): void {
+    this.#counts[gateway][outcome.kind] += 1
+    done(outcome)
+  }
+
+  #laneOf(push: Push): Lane {
+    const { projectId, gateway, environment, app } = push
+    const last = this.#lastLane
+    // Pushes of a campaign follow each other, and comparing is cheaper than making a key.
+    if (
+      last?.projectId === projectId &&
+      last.gateway === gateway &&
+      last.environment === environment &&
+      last.app === app
+    )
+      return last
     const key = `${projectId} ${gateway} ${environment} ${app ?? ''}`
     let lane = this.#lanes.get(key)
     if (!lane) {
-      lane = { credential: null, foundAt: 0, finding: undefined, usedAt: 0, waiting: [], pools: new Map() }
+      const facts = { projectId, gateway, environment, app }
+      lane = { ...facts, credential: null, foundAt: 0, finding: undefined, usedAt: 0, waiting: [], pools: new Map() }
       this.#lanes.set(key, lane)
     }
+    this.#lastLane = lane
     return lane
   }
 
@@ -151,7 +176,7 @@ export class GatewaySender implements Sender {
       lane.foundAt = steadyMs()
     } catch (error) {
       log.warn({ error, project: projectId, gateway }, 'the credential of a project cannot be read')
-      for (const { done } of lane.waiting.splice(0)) done(unread())
+      for (const { push, done } of lane.waiting.splice(0)) this.#answer(push, done, unread())
       return
     } finally {
       lane.finding = undefined
@@ -174,14 +199,14 @@ export class GatewaySender implements Sender {
       // Another app of the project may have another credential by now, and looks it up itself.
       for (const each of waiting)
         if (this.#laneOf(each.push) === lane) this.#route(lane, each)
-        else each.done(giveBack('The credential of the project has changed.', 0))
+        else this.#answer(each.push, each.done, giveBack('The credential of the project has changed.', 0))
     }
   }
 
   #route(lane: Lane, { push, done, since }: Withdrawn): void {
     const pool = this.#poolOf(lane, push)
-    if ('kind' in pool) setImmediate(done, pool)
-    else pool.submit(push, done, since)
+    if ('kind' in pool) this.#answerLater(push, done, pool)
+    else pool.submit(push, done, steadyMs(), since)
   }
 
   #poolOf(lane: Lane, push: Push): Pool | Outcome {
@@ -215,6 +240,9 @@ export class GatewaySender implements Sender {
         credential.gateway === 'fcm' && !credential.simulated ? this.#settings.fcmPerSecond / senders() : 0,
       admitSocket: () => this.#admitSocket(),
       isPaused: () => isPaused(credential.projectId),
+      count: (kind) => {
+        this.#counts[credential.gateway][kind] += 1
+      },
       log
     })
   }
@@ -263,7 +291,10 @@ export class GatewaySender implements Sender {
       void pool.close(0)
     }
     for (const [key, lane] of this.#lanes)
-      if (lane.waiting.length === 0 && now - lane.usedAt > idleMs) this.#lanes.delete(key)
+      if (lane.waiting.length === 0 && now - lane.usedAt > idleMs) {
+        this.#lanes.delete(key)
+        if (this.#lastLane === lane) this.#lastLane = undefined
+      }
   }
 }
 

@@ -3,7 +3,8 @@ import { isIP } from 'node:net'
 import { mayConnect } from '../../platform/net/addresses.ts'
 import { guardedLookup, resolveByDns } from '../../platform/net/guard.ts'
 import { steadyMs } from '../../platform/time.ts'
-import type { ConnectionEvents, Ending, H2Connection, H2Transport } from './transport.ts'
+import { bytesOfBody } from './bytes.ts'
+import type { ConnectionEvents, Ending, H2Connection, H2Transport, Request, Requester } from './transport.ts'
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_REFUSED_STREAM } = http2.constants
 /** Responses are short. A longer one is cut, so that no peer fills the memory. */
@@ -18,7 +19,7 @@ const goneCodes = new Set(['ERR_HTTP2_GOAWAY_SESSION', 'ERR_HTTP2_INVALID_SESSIO
 interface Waiting {
   stream: http2.ClientHttp2Stream
   deadlineAt: number
-  done(ending: Ending): void
+  requester: Requester
 }
 
 /** Checks the addresses of a name when it connects: they may change between an earlier check and the use. */
@@ -116,25 +117,22 @@ class NodeConnection implements H2Connection {
     return this.#limit
   }
 
-  request(
-    headers: http2.OutgoingHttpHeaders,
-    body: Uint8Array,
-    deadlineAt: number,
-    done: (ending: Ending) => void
-  ): void {
+  request({ names, values, body }: Request, deadlineAt: number, requester: Requester) {
+    const headers: http2.OutgoingHttpHeaders = {}
+    for (const [index, name] of names.entries()) headers[name] = values[index]
     let stream: http2.ClientHttp2Stream
     try {
       stream = this.#session.request(headers, { endStream: body.length === 0 })
     } catch (error) {
       if (!goneCodes.has((error as NodeJS.ErrnoException).code ?? '')) throw error
       this.#startDraining(this.#why)
-      return void setImmediate(done, { kind: 'refused' })
+      return void setImmediate(() => requester.ended({ kind: 'refused' }))
     }
     if (this.#waiting.size === 0) this.#sweeper = setInterval(() => this.#sweep(), sweepMs)
-    const each: Waiting = { stream, deadlineAt, done }
+    const each: Waiting = { stream, deadlineAt, requester }
     this.#waiting.add(each)
     this.#readResponse(each)
-    if (body.length > 0) stream.end(body)
+    if (body.length > 0) stream.end(bytesOfBody(body))
   }
 
   ping(done: () => void): boolean {
@@ -196,7 +194,7 @@ class NodeConnection implements H2Connection {
     if (!this.#waiting.delete(each)) return
     if (this.#waiting.size === 0) clearInterval(this.#sweeper)
     if (this.#waiting.size === 0 && this.#state === 'draining') this.#session.close()
-    each.done(ending)
+    each.requester.ended(ending)
   }
 
   #startDraining(reason: string): void {

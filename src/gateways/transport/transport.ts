@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
+import type { IncomingHttpHeaders } from 'node:http2'
 
 /** The end of one request. A `refused` request may be repeated safely, a `lost` one not. */
 export type Ending =
@@ -9,6 +9,27 @@ export type Ending =
   | { kind: 'lost'; message: string }
   /** The request was sent, and the peer did not respond before the deadline. */
   | { kind: 'timeout' }
+
+/** The bytes of a request. They are written when there is room, so most bodies are never made anywhere else. */
+export interface Body {
+  readonly length: number
+  write(into: Buffer, at: number): void
+}
+
+export interface Request {
+  /** The same list for all requests of a kind, because a connection remembers what it knows of each list. */
+  readonly names: readonly string[]
+  /** In the order of the names; undefined if a request does not have the header. */
+  readonly values: readonly (string | undefined)[]
+  readonly body: Body
+  /** Whether nothing but the status and the body of a response with status 200 is needed: its headers may be left out. */
+  readonly isBare?: boolean
+}
+
+/** Gets the ending of its request. An object instead of a function, so that a push needs no closure. */
+export interface Requester {
+  ended(ending: Ending): void
+}
 
 export interface TlsOptions {
   /** PEM of the authority to trust instead of the system's. */
@@ -33,8 +54,11 @@ export interface H2Connection {
   readonly open: number
   /** The number of requests that the peer accepts at a time, by its last settings. */
   readonly limit: number
-  /** Throws for headers that cannot be sent. Otherwise `done` is called once, later, and at the latest soon after the deadline (milliseconds since 1970). */
-  request(headers: OutgoingHttpHeaders, body: Uint8Array, deadlineAt: number, done: (ending: Ending) => void): void
+  /**
+   * Throws for headers that cannot be sent. Otherwise `ended` is called once, later, and at the latest soon after the
+   * deadline (milliseconds since 1970).
+   */
+  request(request: Request, deadlineAt: number, requester: Requester): void
   /** False if the connection is closed; then `done` is not called. */
   ping(done: () => void): boolean
   /** Accepts no more requests, and closes when the last one has ended. */

@@ -3,6 +3,7 @@ import { shownActions } from '../apns/payload.ts'
 import type { WebPushCredential } from '../credentials/credential.ts'
 import { bytesOf, digest, type Gateway, jsonOf, refused, tokenDead, tooLarge } from '../gateway.ts'
 import type { Notification, Push } from '../push.ts'
+import { Bytes } from '../transport/bytes.ts'
 import { encrypt, longestPlaintext } from './encryption.ts'
 import { refuseEndpoint } from './push-services.ts'
 import { readPushService } from './responses.ts'
@@ -10,6 +11,8 @@ import { vapid } from './vapid.ts'
 
 /** Four weeks, the longest that push services keep a message. */
 const longestTtlSeconds = 2_419_200
+
+const names = [':method', ':path', 'authorization', 'content-type', 'content-encoding', 'ttl', 'urgency', 'topic']
 
 /**
  * Makes requests by RFC 8030, 8291 and 8292 and reads the responses. docs/reference/payloads.md describes the content
@@ -38,20 +41,18 @@ export const webpush: Gateway<WebPushCredential> = {
     if (authorization === undefined) return refused('CREDENTIALS_INVALID', '', 'The VAPID keys cannot be read.')
     const body = attempt(() => encrypt(plaintext, p256dh, auth))
     if (!body) return tokenDead('TOKEN_INVALID', '')
-    return {
-      headers: {
-        ':method': 'POST',
-        ':path': `${endpoint.pathname}${endpoint.search}`,
-        authorization,
-        'content-type': 'application/octet-stream',
-        'content-encoding': 'aes128gcm',
-        ttl: String(Math.min(longestTtlSeconds, Math.max(0, Math.ceil((push.notAfter - now) / 1000)))),
-        urgency: push.priority,
-        // A push replaces a waiting one of the same topic. A topic allows few characters, so it is a digest.
-        ...(push.collapseId && { topic: digest(push.collapseId, 32) })
-      },
-      body
-    }
+    const values = [
+      'POST',
+      `${endpoint.pathname}${endpoint.search}`,
+      authorization,
+      'application/octet-stream',
+      'aes128gcm',
+      String(Math.min(longestTtlSeconds, Math.max(0, Math.ceil((push.notAfter - now) / 1000)))),
+      push.priority,
+      // A push replaces a waiting one of the same topic. A topic allows few characters, so it is a digest.
+      push.collapseId ? digest(push.collapseId, 32) : undefined
+    ]
+    return { names, values, body: new Bytes(body) }
   },
 
   /** Browsers have no Live Activities, so a Live Activity has no payload. */

@@ -1,19 +1,21 @@
 import { codes, flags, headBytes, ProtocolFault } from './frames.ts'
-import { HeaderDecoder, type Headers } from './hpack-decoder.ts'
+import { HeaderDecoder, type Headers, status200 } from './hpack-decoder.ts'
 
 const longest = 64 * 1024
 
-type OnHeaders = (id: number, headers: Headers, isLast: boolean) => void
+export interface HeaderEvents {
+  onHeaders(id: number, headers: Headers, isLast: boolean): void
+}
 
 /** Puts header blocks together and decodes them, also those of streams that have ended: they change the table. */
 export class HeaderBlocks {
   readonly #decoder = new HeaderDecoder(longest)
-  readonly #onHeaders: OnHeaders
+  readonly #events: HeaderEvents
   /** A block that continues in further frames. */
   #open: { id: number; isLast: boolean; parts: Buffer[]; bytes: number } | undefined
 
-  constructor(onHeaders: OnHeaders) {
-    this.#onHeaders = onHeaders
+  constructor(events: HeaderEvents) {
+    this.#events = events
   }
 
   /** The stream whose block is not complete: no other frame may come before its end. */
@@ -21,13 +23,20 @@ export class HeaderBlocks {
     return this.#open?.id
   }
 
-  begin(flag: number, id: number, from: Buffer, start: number, end: number) {
-    const first = start + (flag & flags.padded ? 1 : 0) + (flag & flags.priority ? 5 : 0)
-    const last = end - (flag & flags.padded ? from[start]! : 0)
-    if (first > end || first > last) throw new ProtocolFault(codes.protocol, 'too much padding')
+  /** `isBare`: of a response with status 200, only the status is needed. */
+  begin(flag: number, id: number, from: Buffer, start: number, end: number, isBare: boolean) {
+    let first = start
+    let last = end
+    if (flag & (flags.padded | flags.priority)) {
+      first += (flag & flags.padded ? 1 : 0) + (flag & flags.priority ? 5 : 0)
+      last -= flag & flags.padded ? from[start]! : 0
+      if (first > end || first > last) throw new ProtocolFault(codes.protocol, 'too much padding')
+    }
     const isLast = (flag & flags.endStream) !== 0
-    if (flag & flags.endHeaders) return this.#onHeaders(id, this.#decoder.decode(from, first, last), isLast)
-    this.#open = { id, isLast, parts: [Buffer.from(from.subarray(first, last))], bytes: last - first }
+    if (!(flag & flags.endHeaders))
+      this.#open = { id, isLast, parts: [Buffer.from(from.subarray(first, last))], bytes: last - first }
+    else if (isBare && this.#decoder.skim(from, first, last)) this.#events.onHeaders(id, status200, isLast)
+    else this.#events.onHeaders(id, this.#decoder.decode(from, first, last), isLast)
   }
 
   continue(flag: number, from: Buffer, start: number, end: number): void {
@@ -40,6 +49,6 @@ export class HeaderBlocks {
     if (!(flag & flags.endHeaders)) return
     this.#open = undefined
     const whole = Buffer.concat(open.parts)
-    this.#onHeaders(open.id, this.#decoder.decode(whole, 0, whole.length), open.isLast)
+    this.#events.onHeaders(open.id, this.#decoder.decode(whole, 0, whole.length), open.isLast)
   }
 }

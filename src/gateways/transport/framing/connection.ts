@@ -1,20 +1,20 @@
-import type { OutgoingHttpHeaders } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { steadyMs } from '../../../platform/time.ts'
-import type { ConnectionEvents, Ending, H2Connection } from '../transport.ts'
+import type { ConnectionEvents, Ending, H2Connection, Request, Requester } from '../transport.ts'
 import { HeaderBlocks } from './blocks.ts'
 import {
   codes,
   defaultWindow,
+  type FrameEvents,
   FrameReader,
   flags,
-  largestWindow,
+  numberIn,
   ProtocolFault,
   settings,
-  smallestFrame,
   types
 } from './frames.ts'
 import { HeaderFault, type Headers } from './hpack-decoder.ts'
+import { Outgoing } from './outgoing.ts'
 import { Stream } from './streams.ts'
 import { FrameWriter } from './writer.ts'
 
@@ -31,21 +31,20 @@ const noData = Buffer.alloc(8)
 
 /** A request for which the peer has no room yet. */
 interface Queued {
-  headers: OutgoingHttpHeaders
-  body: Uint8Array
+  request: Request
   deadlineAt: number
-  done(ending: Ending): void
+  requester: Requester
 }
 
 /** HTTP/2 over one TLS socket, as much of it as a client needs that sends short requests and reads short responses. */
-export class FramedConnection implements H2Connection {
+export class FramedConnection implements H2Connection, FrameEvents {
   readonly #socket: TLSSocket
   readonly #events: ConnectionEvents
   readonly #writer: FrameWriter
-  readonly #blocks = new HeaderBlocks((...block) => this.#onHeaders(...block))
+  readonly #outgoing: Outgoing
+  readonly #reader = new FrameReader(this)
+  readonly #blocks = new HeaderBlocks(this)
   readonly #streams = new Map<number, Stream>()
-  /** Streams whose body waits for the window of the stream or of the connection, in order. */
-  readonly #blocked = new Set<Stream>()
   #queued: Queued[] = []
   readonly #pings: (() => void)[] = []
   readonly #ready: () => void
@@ -54,12 +53,11 @@ export class FramedConnection implements H2Connection {
   #why = 'the connection was closed'
   #nextId = 1
   #limit = Number.MAX_SAFE_INTEGER
-  #frameSize = smallestFrame
-  #streamWindow = defaultWindow
-  #window = defaultWindow
   /** Bytes of responses since the last window update. */
   #taken = 0
   #sweeper: NodeJS.Timeout | undefined
+  /** No request has an earlier deadline: nothing need be swept before. */
+  #earliest = Number.POSITIVE_INFINITY
   /** The rule that the peer broke. */
   fault: string | undefined
 
@@ -69,14 +67,7 @@ export class FramedConnection implements H2Connection {
     this.#events = events
     this.#ready = ready
     this.#writer = new FrameWriter(socket, authority)
-    const reader = new FrameReader((...frame) => this.#onFrame(...frame))
-    socket.on('data', (chunk: Buffer) => {
-      try {
-        reader.read(chunk)
-      } catch (error) {
-        this.#fault(error as Error)
-      }
-    })
+    this.#outgoing = new Outgoing(this.#writer)
     socket.on('error', (error) => {
       this.#why = error.message
     })
@@ -97,12 +88,13 @@ export class FramedConnection implements H2Connection {
     return this.#limit
   }
 
-  request(headers: OutgoingHttpHeaders, body: Uint8Array, deadlineAt: number, done: (ending: Ending) => void) {
-    const most = this.#writer.measure(headers)
-    if (this.#state !== 'ready') return void setImmediate(done, { kind: 'refused' })
+  request(request: Request, deadlineAt: number, requester: Requester) {
+    const most = this.#writer.measure(request)
+    if (this.#state !== 'ready') return refuse(requester)
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs)
-    if (this.#streams.size >= this.#limit) this.#queued.push({ headers, body, deadlineAt, done })
-    else this.#start(headers, most, body, deadlineAt, done)
+    if (deadlineAt < this.#earliest) this.#earliest = deadlineAt
+    if (this.#streams.size >= this.#limit) this.#queued.push({ request, deadlineAt, requester })
+    else this.#start(request, most, deadlineAt, requester)
   }
 
   ping(done: () => void): boolean {
@@ -123,51 +115,17 @@ export class FramedConnection implements H2Connection {
     this.#socket.destroy()
   }
 
-  #start(
-    headers: OutgoingHttpHeaders,
-    most: number,
-    body: Uint8Array,
-    deadlineAt: number,
-    done: (ending: Ending) => void
-  ): void {
-    const id = this.#nextId
-    this.#nextId += 2
-    const stream = new Stream(id, this.#streamWindow, deadlineAt, done)
-    this.#streams.set(id, stream)
-    const { length } = body
-    this.#writer.headers(id, headers, most, length === 0, this.#frameSize)
-    if (length > 0) {
-      stream.unsent = body
-      this.#sendBody(stream)
-    }
-    if (this.#nextId > lastStreamId) this.#startDraining('all stream numbers are used')
-  }
-
-  /** Sends as much of the body as the windows allow. */
-  #sendBody(stream: Stream): void {
-    let body = stream.unsent!
-    while (body.length > 0) {
-      const length = Math.min(body.length, this.#frameSize, stream.window, this.#window)
-      if (length <= 0) break
-      const part = body.length === length ? body : body.subarray(0, length)
-      body = body.subarray(length)
-      stream.window -= length
-      this.#window -= length
-      this.#writer.data(stream.id, part, body.length === 0)
-    }
-    stream.unsent = body.length > 0 ? body : undefined
-    if (stream.unsent) this.#blocked.add(stream)
-    else this.#blocked.delete(stream)
-  }
-
-  #unblock(): void {
-    for (const stream of this.#blocked) {
-      if (this.#window <= 0) return
-      this.#sendBody(stream)
+  /** Bytes that arrived, at the beginning of a buffer that is used again afterwards. */
+  read(buffer: Buffer, bytes: number): void {
+    if (this.#state === 'closed') return
+    try {
+      this.#reader.read(buffer, bytes)
+    } catch (error) {
+      this.#fault(error as Error)
     }
   }
 
-  #onFrame(type: number, flag: number, id: number, from: Buffer, start: number, end: number) {
+  onFrame(type: number, flag: number, id: number, from: Buffer, start: number, end: number) {
     if (!this.#isReady && type !== types.settings) throw new ProtocolFault(codes.protocol, 'no settings come first')
     const { openFor } = this.#blocks
     if (openFor !== undefined && (type !== types.continuation || id !== openFor))
@@ -177,11 +135,11 @@ export class FramedConnection implements H2Connection {
         return this.#onData(flag, id, from, start, end)
       case types.headers:
         if (id % 2 === 0 || id >= this.#nextId) throw new ProtocolFault(codes.protocol, 'a response to no request')
-        return this.#blocks.begin(flag, id, from, start, end)
+        return this.#blocks.begin(flag, id, from, start, end, this.#streams.get(id)?.isBare ?? false)
       case types.continuation:
         return this.#blocks.continue(flag, from, start, end)
       case types.rstStream:
-        return this.#onReset(id, number(from, start, end, 4))
+        return this.#onReset(id, numberIn(from, start, end))
       case types.settings:
         return this.#onSettings(flag, from, start, end)
       case types.ping:
@@ -189,18 +147,27 @@ export class FramedConnection implements H2Connection {
       case types.goaway:
         return this.#onGoaway(from, start, end)
       case types.windowUpdate:
-        return this.#onWindowUpdate(id, number(from, start, end, 4))
+        return this.#onWindowUpdate(id, numberIn(from, start, end))
       case types.pushPromise:
         throw new ProtocolFault(codes.protocol, 'a pushed response, although we refuse them')
       // Priorities concern servers only, and frames of unknown kinds are ignored (RFC 9113, 4.1).
     }
   }
 
-  #onHeaders(id: number, headers: Headers, isLast: boolean) {
+  onHeaders(id: number, headers: Headers, isLast: boolean) {
     const stream = this.#streams.get(id)
     if (!stream) return
     if (!stream.head(headers)) return this.#reset(stream, codes.protocol, { kind: 'lost', message: 'no response' })
     if (isLast) this.#answered(stream)
+  }
+
+  #start(request: Request, most: number, deadlineAt: number, requester: Requester): void {
+    const id = this.#nextId
+    this.#nextId += 2
+    const stream = new Stream(id, this.#outgoing.streamWindow, deadlineAt, requester, request.isBare === true)
+    this.#streams.set(id, stream)
+    this.#outgoing.start(stream, request, most)
+    if (this.#nextId > lastStreamId) this.#startDraining('all stream numbers are used')
   }
 
   #onData(flag: number, id: number, from: Buffer, start: number, end: number) {
@@ -215,16 +182,18 @@ export class FramedConnection implements H2Connection {
     }
     const stream = this.#streams.get(id)
     if (!stream) return
-    if (!stream.data(from, first, end - padding))
+    const isLast = (flag & flags.endStream) !== 0
+    if (!stream.data(from, first, end - padding, isLast))
       return this.#reset(stream, codes.protocol, { kind: 'lost', message: 'a body without headers' })
-    if (flag & flags.endStream) this.#answered(stream)
-    else if (end > start) this.#writer.number(types.windowUpdate, id, end - start)
+    if (isLast) return this.#answered(stream)
+    const granted = stream.grants(end - start)
+    if (granted > 0) this.#writer.number(types.windowUpdate, id, granted)
   }
 
   #onReset(id: number, code: number): void {
     if (id === 0 || id >= this.#nextId) throw new ProtocolFault(codes.protocol, 'a reset of no request')
     const stream = this.#streams.get(id)
-    if (stream) this.#settle(stream, this.#unfinished(stream, code))
+    if (stream) this.#settle(stream, stream.unfinished(code, this.#why))
   }
 
   #onSettings(flag: number, from: Buffer, start: number, end: number): void {
@@ -243,15 +212,8 @@ export class FramedConnection implements H2Connection {
   #set(name: number, value: number): void {
     if (name === settings.tableSize) this.#writer.limitTable(value)
     else if (name === settings.streams) this.#limit = value
-    else if (name === settings.frameSize) {
-      if (value < smallestFrame || value > 0xffffff) throw new ProtocolFault(codes.protocol, 'a wrong frame size')
-      this.#frameSize = Math.min(value, smallestFrame)
-    } else if (name === settings.window) {
-      if (value > largestWindow) throw new ProtocolFault(codes.flowControl, 'a window is too large')
-      for (const stream of this.#streams.values()) stream.window += value - this.#streamWindow
-      this.#streamWindow = value
-      this.#unblock()
-    }
+    else if (name === settings.frameSize) this.#outgoing.frameSize = value
+    else if (name === settings.window) this.#outgoing.resize(value, this.#streams.values())
   }
 
   #onPing(flag: number, from: Buffer, start: number, end: number): void {
@@ -280,23 +242,15 @@ export class FramedConnection implements H2Connection {
 
   #onWindowUpdate(id: number, by: number): void {
     const stream = this.#streams.get(id)
-    if (id === 0) {
-      this.#window += by
-      if (this.#window > largestWindow || by === 0) throw new ProtocolFault(codes.flowControl, 'a wrong window')
-      this.#unblock()
-    } else if (stream) {
-      stream.window += by
-      if (stream.window > largestWindow || by === 0)
-        this.#reset(stream, codes.flowControl, { kind: 'lost', message: 'a wrong window' })
-      else if (stream.unsent) this.#sendBody(stream)
-    }
+    if (id === 0) this.#outgoing.grow(by)
+    else if (stream && !this.#outgoing.growStream(stream, by))
+      this.#reset(stream, codes.flowControl, { kind: 'lost', message: 'a wrong window' })
   }
 
   #answered(stream: Stream): void {
     // A response that comes before the whole request: the peer does not want the rest.
     if (stream.unsent) this.#writer.number(types.rstStream, stream.id, codes.cancel)
-    const ending: Ending = stream.status ? stream.answer() : { kind: 'lost', message: 'an empty response' }
-    this.#settle(stream, ending)
+    this.#settle(stream, stream.status ? stream.answer() : { kind: 'lost', message: 'an empty response' })
   }
 
   #reset(stream: Stream, code: number, ending: Ending): void {
@@ -306,24 +260,17 @@ export class FramedConnection implements H2Connection {
 
   #settle(stream: Stream, ending: Ending): void {
     if (!this.#streams.delete(stream.id)) return
-    this.#blocked.delete(stream)
+    this.#outgoing.forget(stream)
     if (this.#queued.length > 0) this.#startQueued()
     if (this.#streams.size === 0 && this.#state === 'draining') this.#endIfIdle()
-    stream.done(ending)
+    stream.requester.ended(ending)
   }
 
   #startQueued(): void {
     while (this.#queued.length > 0 && this.#streams.size < this.#limit && this.#nextId <= lastStreamId) {
-      const { headers, body, deadlineAt, done } = this.#queued.shift()!
-      this.#start(headers, this.#writer.measure(headers), body, deadlineAt, done)
+      const { request, deadlineAt, requester } = this.#queued.shift()!
+      this.#start(request, this.#writer.measure(request), deadlineAt, requester)
     }
-  }
-
-  /** A truncated refusal could be misread; a truncated success is still a success. */
-  #unfinished(stream: Stream, code: number): Ending {
-    const { status } = stream
-    if (status && (code === codes.noError || (status >= 200 && status < 300))) return stream.answer()
-    return code === codes.refusedStream ? { kind: 'refused' } : { kind: 'lost', message: this.#why }
   }
 
   #startDraining(reason: string): void {
@@ -332,7 +279,7 @@ export class FramedConnection implements H2Connection {
     const queued = this.#queued
     this.#queued = []
     // They were never sent.
-    for (const { done } of queued) setImmediate(done, { kind: 'refused' })
+    for (const { requester } of queued) refuse(requester)
     if (this.#isReady) this.#events.onDraining(reason)
   }
 
@@ -364,26 +311,32 @@ export class FramedConnection implements H2Connection {
     clearInterval(this.#sweeper)
     for (const stream of this.#streams.values()) {
       this.#streams.delete(stream.id)
-      stream.done(this.#unfinished(stream, codes.cancel))
+      stream.requester.ended(stream.unfinished(codes.cancel, this.#why))
     }
     if (this.#isReady) this.#events.onClosed()
   }
 
   #sweep(): void {
     const now = steadyMs()
-    for (const stream of this.#streams.values())
-      if (stream.deadlineAt <= now) this.#reset(stream, codes.cancel, { kind: 'timeout' })
-    const late = this.#queued.filter(({ deadlineAt }) => deadlineAt <= now)
-    if (late.length > 0) this.#queued = this.#queued.filter(({ deadlineAt }) => deadlineAt > now)
-    // They were never sent, however long they have waited.
-    for (const { done } of late) done({ kind: 'refused' })
+    if (now >= this.#earliest) this.#endLate(now)
     if (this.open > 0) return
     clearInterval(this.#sweeper)
     this.#sweeper = undefined
   }
+
+  #endLate(now: number): void {
+    this.#earliest = Number.POSITIVE_INFINITY
+    for (const stream of this.#streams.values())
+      if (stream.deadlineAt <= now) this.#reset(stream, codes.cancel, { kind: 'timeout' })
+      else this.#earliest = Math.min(this.#earliest, stream.deadlineAt)
+    const queued = this.#queued
+    this.#queued = queued.filter(({ deadlineAt }) => deadlineAt > now)
+    for (const { deadlineAt } of this.#queued) this.#earliest = Math.min(this.#earliest, deadlineAt)
+    // They were never sent, however long they have waited.
+    for (const { deadlineAt, requester } of queued) if (deadlineAt <= now) requester.ended({ kind: 'refused' })
+  }
 }
 
-function number(from: Buffer, start: number, end: number, bytes: number): number {
-  if (end - start !== bytes) throw new ProtocolFault(codes.frameSize, 'a frame of another length')
-  return from.readUInt32BE(start) & 0x7fffffff
+function refuse(requester: Requester): void {
+  setImmediate(() => requester.ended({ kind: 'refused' }))
 }

@@ -59,30 +59,41 @@ export function writeHead(into: Buffer, at: number, length: number, type: number
   return at + headBytes
 }
 
-export type OnFrame = (type: number, flag: number, stream: number, from: Buffer, start: number, end: number) => void
+/** The number that is the whole payload of a frame. */
+export function numberIn(from: Buffer, start: number, end: number): number {
+  if (end - start !== 4) throw new ProtocolFault(codes.frameSize, 'a frame of another length')
+  return from.readUInt32BE(start) & 0x7fffffff
+}
 
-/** Cuts what arrives into frames. A frame that is not complete waits for the next bytes. */
+export interface FrameEvents {
+  onFrame(type: number, flag: number, stream: number, from: Buffer, start: number, end: number): void
+}
+
+/** Cuts what arrives into frames. A frame that is not complete is copied, and waits for the next bytes. */
 export class FrameReader {
-  readonly #onFrame: OnFrame
+  readonly #events: FrameEvents
   #rest: Buffer | undefined
 
-  constructor(onFrame: OnFrame) {
-    this.#onFrame = onFrame
+  constructor(events: FrameEvents) {
+    this.#events = events
   }
 
-  read(chunk: Buffer): void {
-    const from = this.#rest ? Buffer.concat([this.#rest, chunk]) : chunk
+  /** Reads the first bytes of a buffer, which is used again afterwards. */
+  read(buffer: Buffer, bytes: number): void {
+    const from = this.#rest ? Buffer.concat([this.#rest, buffer.subarray(0, bytes)]) : buffer
+    const last = this.#rest ? from.length : bytes
     this.#rest = undefined
     let at = 0
-    while (from.length - at >= headBytes) {
-      const length = from.readUIntBE(at, 3)
+    while (last - at >= headBytes) {
+      const length = (from[at]! << 16) | (from[at + 1]! << 8) | from[at + 2]!
       if (length > smallestFrame) throw new ProtocolFault(codes.frameSize, 'a frame is too long')
       const start = at + headBytes
       const end = start + length
-      if (end > from.length) break
-      this.#onFrame(from[at + 3]!, from[at + 4]!, from.readUInt32BE(at + 5) & 0x7fffffff, from, start, end)
+      if (end > last) break
+      const stream = ((from[at + 5]! & 0x7f) << 24) | (from[at + 6]! << 16) | (from[at + 7]! << 8) | from[at + 8]!
+      this.#events.onFrame(from[at + 3]!, from[at + 4]!, stream, from, start, end)
       at = end
     }
-    if (at < from.length) this.#rest = at === 0 ? from : from.subarray(at)
+    if (at < last) this.#rest = Buffer.from(from.subarray(at, last))
   }
 }

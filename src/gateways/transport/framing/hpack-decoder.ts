@@ -8,6 +8,12 @@ const entryBytes = 32
 
 export type Headers = Record<string, string>
 
+/** The headers of a response whose other fields were not read. */
+export const status200: Headers = Object.freeze({ ':status': '200' })
+const indexOf200 = 8
+/** The last static entry of a field of HTTP/2 itself. */
+const lastPseudo = 14
+
 /** The peer's header block cannot be read, or is too long. The table is unknown from then on, so the connection ends. */
 export class HeaderFault extends Error {}
 
@@ -53,6 +59,43 @@ export class HeaderDecoder {
       else headers[name] += `, ${value}`
     }
     return headers
+  }
+
+  /**
+   * Whether a block is the status 200 and fields that change no table, so that it need not be decoded. Gateways accept
+   * almost every push, and what they say beside the status is then of no use. False for a block in any doubt.
+   */
+  skim(from: Buffer, start: number, end: number): boolean {
+    if (from[start] !== (0x80 | indexOf200)) return false
+    let at = start + 1
+    while (at < end) {
+      const first = from[at++]!
+      if (first & 0x80) {
+        if (first === 0xff || !this.#isOrdinary(first & 0x7f)) return false
+        continue
+      }
+      if (first & 0x60) return false
+      let index = first & 0x0f
+      if (index === 0x0f) {
+        index += from[at]!
+        if (from[at++]! & 0x80) return false
+      }
+      if (index === 0) {
+        // The letter `:`, as it is and in the Huffman code.
+        if (from[at + 1] === 0x3a || from[at + 1]! >> 1 === 0x5c || (from[at]! & 0x7f) === 0x7f) return false
+        at += 1 + (from[at]! & 0x7f)
+      } else if (!this.#isOrdinary(index)) return false
+      if (at >= end || (from[at]! & 0x7f) === 0x7f) return false
+      at += 1 + (from[at]! & 0x7f)
+    }
+    return at === end
+  }
+
+  /** Whether the tables have a field of this index, not one of HTTP/2 itself. */
+  #isOrdinary(index: number): boolean {
+    if (index <= staticTable.length) return index > lastPseudo
+    const found = this.#table[this.#table.length - (index - staticTable.length)]
+    return found !== undefined && !found.name.startsWith(':')
   }
 
   #indexed(): Field {

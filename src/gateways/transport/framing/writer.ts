@@ -1,5 +1,5 @@
-import type { OutgoingHttpHeaders } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
+import type { Request } from '../transport.ts'
 import { flags, headBytes, preface, settings, types, writeHead } from './frames.ts'
 import { HeaderEncoder } from './hpack-encoder.ts'
 import { Outbox } from './outbox.ts'
@@ -34,19 +34,29 @@ export class FrameWriter {
   }
 
   /** The most bytes that these headers can take. Throws for headers that cannot be sent. */
-  measure(headers: OutgoingHttpHeaders): number {
-    return this.#encoder.measure(headers)
+  measure(request: Request): number {
+    return this.#encoder.measure(request)
   }
 
-  /** The block is written behind room for a head. One that is larger than a frame is cut, which moves its parts. */
-  headers(id: number, headers: OutgoingHttpHeaders, most: number, isLast: boolean, frameSize: number) {
-    const at = this.#outbox.reserve(most + headBytes * (2 + Math.floor(most / frameSize)))
+  /**
+   * The head of a request and, if it is `whole`, its body: one frame each, written where they are sent from. A head that
+   * is larger than a frame is cut, which moves its parts.
+   */
+  request(id: number, request: Request, most: number, frameSize: number, whole: boolean): void {
+    const { body } = request
+    const { length } = body
+    const heads = headBytes * (3 + Math.floor(most / frameSize))
+    const at = this.#outbox.reserve(most + heads + (whole ? length : 0))
     const { chunk } = this.#outbox
     const start = at + headBytes
-    const end = this.#encoder.encode(headers, chunk, start)
-    const flag = isLast ? flags.endStream : 0
-    if (end - start > frameSize) return this.#parts(id, flag, Buffer.from(chunk.subarray(start, end)), at, frameSize)
-    writeHead(chunk, at, end - start, types.headers, flag | flags.endHeaders, id)
+    let end = this.#encoder.encode(request, chunk, start)
+    const flag = length === 0 ? flags.endStream : 0
+    if (end - start > frameSize) end = this.#parts(id, flag, Buffer.from(chunk.subarray(start, end)), at, frameSize)
+    else writeHead(chunk, at, end - start, types.headers, flag | flags.endHeaders, id)
+    if (whole && length > 0) {
+      body.write(chunk, writeHead(chunk, end, length, types.data, flags.endStream, id))
+      end += headBytes + length
+    }
     this.#outbox.commit(end)
   }
 
@@ -80,7 +90,8 @@ export class FrameWriter {
     this.#outbox.flush()
   }
 
-  #parts(id: number, flag: number, block: Buffer, at: number, frameSize: number): void {
+  /** Returns where the last part ends. */
+  #parts(id: number, flag: number, block: Buffer, at: number, frameSize: number): number {
     const { chunk } = this.#outbox
     let to = at
     for (let from = 0; from < block.length; from += frameSize) {
@@ -90,6 +101,6 @@ export class FrameWriter {
       to = writeHead(chunk, to, part.length, type, (from === 0 ? flag : 0) | ends, id)
       to += part.copy(chunk, to)
     }
-    this.#outbox.commit(to)
+    return to
   }
 }

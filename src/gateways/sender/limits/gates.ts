@@ -1,4 +1,4 @@
-import type { FailureCode } from '../reasons.ts'
+import type { FailureCode } from '../../reasons.ts'
 
 export interface Gate {
   until: number

@@ -1,5 +1,5 @@
 // Upserts over HTTP at 64 connections against the same work done by others, interleaved in one run:
-//   node bench/users.ts [--seconds 3] [--rounds 5] [--new] [--parse] [--only embedded|external]
+//   node bench/users.ts [--seconds 3] [--rounds 5] [--new] [--parse] [--only embedded|external] [--processes 1]
 // All contestants start with the same users: otherwise a faster one would meet more of them. With --new they start empty.
 // On the embedded server, and on BENCH_DATABASE_URL where it is set. Needs wrk and pgbench (Debian: wrk, postgresql-contrib).
 import { execFile } from 'node:child_process'
@@ -17,7 +17,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '5' },
     new: { type: 'boolean', default: false },
     parse: { type: 'boolean', default: false },
-    only: { type: 'string' }
+    only: { type: 'string' },
+    processes: { type: 'string', default: '1' }
   }
 })
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
@@ -33,13 +34,17 @@ const body = `'{"project_user_id":"user-' .. n .. '","properties":{"plan":"premi
 
 async function benchEngine(name: string, url: string): Promise<void> {
   const dataDir = join(folder, `data-${name}`)
-  const tidings = await start(process.execPath, [join(root, 'bin/tidings.js'), 'serve'], {
-    DATABASE_URL: url,
-    DATA_DIR: dataDir,
-    PORT: '0',
-    LOG_LEVEL: 'warn',
-    MASTER_KEY: Buffer.alloc(32).toString('base64')
-  })
+  const tidings = await start(
+    process.execPath,
+    [join(root, 'bin/tidings.js'), 'serve', '--processes', values.processes],
+    {
+      DATABASE_URL: url,
+      DATA_DIR: dataDir,
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      MASTER_KEY: Buffer.alloc(32).toString('base64')
+    }
+  )
   const credentials = JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8'))
   const unlimited = await fetch(`${tidings.url}/manage/v1/projects/demo`, {
     method: 'PATCH',

@@ -18,20 +18,22 @@ import { makePartitions } from './platform/db/partitions.ts'
 import { docsSite } from './platform/docs/docs-site.ts'
 import { docsRoutes } from './platform/http/openapi/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
-import { checkAddress, createHttp, type Http } from './platform/http/server.ts'
+import { createHttp, type Http } from './platform/http/server.ts'
 import { newId } from './platform/ids.ts'
 import { countJobs, oldestReady } from './platform/jobs/jobs.ts'
 import { createWorker } from './platform/jobs/worker.ts'
 import type { Log } from './platform/log.ts'
-import { createMetrics, type Metrics } from './platform/metrics.ts'
+import { createMetrics, type MetricReport, type Metrics, together } from './platform/metrics.ts'
+import { checkAddress } from './platform/net/listening.ts'
 import { localUrl } from './platform/net/local-url.ts'
 import { joinNodes, type NodeRole, type Nodes } from './platform/nodes/nodes.ts'
 import { finishRotation } from './platform/secrets/rotation.ts'
 import { checkMasterKey, hasSecrets, masterKey } from './platform/secrets/secrets.ts'
+import { missingProcesses, type Siblings } from './platform/siblings/siblings.ts'
 import { openTracing, type Tracing } from './platform/tracing.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
 import { resumeAllJob, sweepJob } from './projects/jobs.ts'
-import { makeSignInCode } from './projects/projects.ts'
+import { createRateLimits, createSharedLimits, makeSignInCode, type RateLimits } from './projects/projects.ts'
 import { schemaNames } from './schema-names.ts'
 import { sdkRoutes } from './sdk/sdk.ts'
 import { mountSurfaces } from './surfaces.ts'
@@ -48,6 +50,8 @@ export interface App {
   /** Resolves when no job is due; for tests. */
   idle(): Promise<void>
   agents: Pick<Agents, 'stats'>
+  /** The metrics of this process, for a sum over several. */
+  report(): Promise<MetricReport>
   close(): Promise<void>
 }
 
@@ -57,6 +61,8 @@ export interface AppOptions extends Overrides {
   log: Log
   role: NodeRole
   say: (line: string) => void
+  /** The other processes of this parent, if there are several. */
+  siblings?: Siblings
   /** State of the console, filled by its builder. */
   console?: ConsoleState
 }
@@ -65,7 +71,7 @@ export interface AppOptions extends Overrides {
 const waitingQueues = { [callQueue]: 64, [agentQueue]: 32, [channelQueue]: 32 }
 
 type Closers = Infrastructure['opened']
-type Start = Pick<AppOptions, 'config' | 'role' | 'say' | 'console'>
+type Start = Pick<AppOptions, 'config' | 'role' | 'say' | 'console' | 'siblings'>
 
 /** Starts the whole service from its settings. capabilities.ts makes its parts, surfaces.ts mounts them. */
 export async function startApp({ database, ...options }: AppOptions): Promise<App> {
@@ -79,7 +85,8 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
   }
 
   try {
-    await checkAddress(config.HOST, config.PORT)
+    // The parent of several processes has checked it, and others of them may listen by now.
+    if (!options.siblings) await checkAddress(config.HOST, config.PORT)
     const { infrastructure, tracing } = await openInfrastructure(options, database, opened)
     const joined: { nodes?: Nodes } = {}
     // Leaves the list of nodes last: other nodes treat a node that left as dead and take over its messages.
@@ -92,7 +99,7 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
     capabilities.cluster.serving = nodes.serving
     const worker = startWorker(options, infrastructure, capabilities, { nodes, tracing })
     const http = openHttp(options, infrastructure, capabilities, { nodes, tracing, stopping: () => stopping })
-    const port = await http.listen(config.HOST, config.PORT)
+    const port = await http.listen(config.HOST, options.siblings?.port ?? config.PORT, options.siblings?.sharesPort)
     // Pushed last, so that it runs first. A worker serves nothing that a load balancer would send elsewhere.
     if (role !== 'worker') opened.push(() => http.drain(config.DRAIN_SECONDS * 1000))
     const baseUrl = await writeAddress(options, bootstrapped, port)
@@ -105,6 +112,7 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
       consoleUrl: role === 'worker' ? undefined : `${baseUrl}/console/${signIn}`,
       idle: () => worker.idle(),
       agents: capabilities.agents,
+      report: infrastructure.metrics.report,
       close
     }
   } catch (error) {
@@ -130,20 +138,23 @@ async function openInfrastructure(
     'tidings_database_server_in_use',
     'Servers of DATABASE_URL, if it names several: 1 for the one that takes the writes.',
     pool.servers.inUse,
-    'server'
+    { label: 'server', of: 'all' }
   )
   metrics.counter('tidings_database_server_changes_total', 'How often another server took over the writes.', () => [
     { labels: {}, value: pool.servers.changes() }
   ])
   if (pool.replica) countReads(metrics, pool.replica)
-  metrics.gauge('tidings_jobs', 'Jobs of the whole installation: ready, for later, running, given up.', () =>
-    countJobs(pool)
+  metrics.gauge(
+    'tidings_jobs',
+    'Jobs of the whole installation: ready, for later, running, given up.',
+    () => countJobs(pool),
+    { of: 'all' }
   )
   metrics.gauge(
     'tidings_jobs_oldest_ready_seconds',
     'How long the oldest job that a worker could take has waited.',
     () => oldestReady(pool),
-    'queue'
+    { label: 'queue', of: 'all' }
   )
   const tracing = await openTracing(config.OTEL_EXPORTER_OTLP_ENDPOINT)
   opened.push(tracing.close)
@@ -163,14 +174,14 @@ function countReads(metrics: Metrics, replica: NonNullable<Pool['replica']>): vo
     'tidings_database_replica',
     'The server of DATABASE_REPLICA_URL: usable is 1 while it serves reads, lag_seconds is how far it is behind.',
     () => ({ usable: replica.stats().why === undefined ? 1 : 0, lag_seconds: replica.stats().lagSeconds }),
-    'figure'
+    { label: 'figure', of: 'all' }
   )
   replica.open()
 }
 
 /** Migrates, bootstraps and joins the list of nodes, under one lock. */
 function setUp(
-  { say, role }: Start,
+  { say, role, siblings }: Start,
   { config, pool, log, metrics, key, nodeId }: Infrastructure,
   capabilities: Capabilities,
   joined: { nodes?: Nodes }
@@ -188,11 +199,15 @@ function setUp(
         await Promise.all([furnishDemo(capabilities, id), saving.create(id, 'bootstrap', demoCampaign())])
       })
       // Joins under the same lock, so that a change of the master key sees every node that read the old one.
-      joined.nodes = await joinNodes(pool, { id: nodeId, role, alone: config.DATABASE_URL === undefined }, log)
+      const alone = config.DATABASE_URL === undefined && siblings?.first !== false
+      joined.nodes = await joinNodes(pool, { id: nodeId, role, parentId: siblings?.parentId ?? null, alone }, log)
       const pause = await pauseOf(pool)
       if (pause) say(pausedSentence(pause))
       const { counts } = joined.nodes
-      metrics.gauge('tidings_nodes', 'Nodes at work on this database; all and worker run jobs.', counts, 'role')
+      metrics.gauge('tidings_nodes', 'Nodes at work on this database; all and worker run jobs.', counts, {
+        label: 'role',
+        of: 'all'
+      })
       return bootstrapped
     },
     { newer: 'beside' }
@@ -260,7 +275,7 @@ function startWorker(
 }
 
 function openHttp(
-  { role, console: state = {} }: Start,
+  { role, console: state = {}, siblings }: Start,
   { config, pool, log, metrics, opened }: Infrastructure,
   capabilities: Capabilities,
   { nodes, tracing, stopping }: { nodes: Nodes; tracing: Tracing; stopping: () => boolean }
@@ -279,7 +294,14 @@ function openHttp(
     opened.push(endStreams)
   tracing.requests(http.app)
   const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
-  healthRoutes(open, { pool, metrics, stopping, warning: nodes.warning, metricsToken: config.METRICS_TOKEN })
+  if (siblings) countProcesses(metrics, siblings)
+  healthRoutes(open, {
+    pool,
+    metrics: async () => (siblings ? together(await siblings.reports()) : metrics.registry.metrics()),
+    stopping,
+    warning: () => nodes.warning() ?? (siblings && missingProcesses(siblings.state())),
+    metricsToken: config.METRICS_TOKEN
+  })
   docsRoutes(open, http.documented, schemaNames)
   docsSite(open)
   if (role === 'worker') return http
@@ -292,8 +314,37 @@ function openHttp(
     passwords: config.PASSWORD_SIGN_IN,
     baseUrlOf: agents.baseUrlOf
   })
-  mountSurfaces(http, capabilities, { pool, nodes, changes, agentOrigins: config.A2A_ORIGINS ?? [] })
+  mountSurfaces(http, capabilities, {
+    ...{ pool, nodes, changes },
+    limits: limitsOf(nodes, siblings),
+    agentOrigins: config.A2A_ORIGINS ?? []
+  })
   return http
+}
+
+/** Processes of one parent share the buckets that it has; other nodes share each limit by their number. */
+function limitsOf({ hosts }: Nodes, siblings: Siblings | undefined): RateLimits {
+  if (!siblings) return createRateLimits(hosts)
+  const own = createRateLimits(() => hosts() * siblings.state().wanted)
+  return createSharedLimits((buckets) => siblings.take(hosts(), buckets), own)
+}
+
+function countProcesses(metrics: Metrics, { state }: Siblings): void {
+  metrics.gauge(
+    'tidings_processes',
+    'Processes of this `tidings serve --processes`: wanted, and serving.',
+    () => {
+      const { wanted, serving } = state()
+      return { wanted, serving }
+    },
+    { of: 'all' }
+  )
+  metrics.counter(
+    'tidings_process_deaths_total',
+    'Processes of it that ended without being asked to.',
+    () => [{ labels: {}, value: state().deaths }],
+    { of: 'all' }
+  )
 }
 
 /** Writes the addresses of the service into credentials.json, and returns the address for callers. */

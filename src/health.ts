@@ -5,9 +5,9 @@ import type { Pool } from './platform/db/db.ts'
 import { ping } from './platform/db/store.ts'
 import { Refusal, Unavailable } from './platform/errors.ts'
 import type { Routes } from './platform/http/routes.ts'
-import type { Metrics } from './platform/metrics.ts'
 
 const pingMs = 2_000
+const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 const loopback = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/
 
 /** Adds the routes for load balancers, orchestrators and Prometheus. */
@@ -21,7 +21,8 @@ export function healthRoutes(
     metricsToken
   }: {
     pool: Pool
-    metrics: Metrics
+    /** All metrics of this node, in the format of Prometheus. */
+    metrics: () => Promise<string>
     stopping: () => boolean
     /** A problem of the installation that does not keep this node from serving. */
     warning: () => string | undefined
@@ -67,8 +68,8 @@ export function healthRoutes(
       if (metricsToken === undefined ? !isLocal(request) : !bears(request.headers.authorization, metricsToken)) {
         throw new Refusal('forbidden', 'Metrics are read from this machine, or with METRICS_TOKEN as a bearer token.')
       }
-      reply.type(metrics.registry.contentType)
-      return metrics.registry.metrics()
+      reply.type(metricsType)
+      return metrics()
     }
   )
 }

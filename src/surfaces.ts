@@ -55,8 +55,15 @@ export function mountSurfaces(
     pool,
     nodes,
     changes,
+    limits,
     agentOrigins
-  }: { pool: Pool; nodes: Nodes; changes: Changes; agentOrigins: readonly string[] }
+  }: {
+    pool: Pool
+    nodes: Nodes
+    changes: Changes
+    limits: tenants.RateLimits
+    agentOrigins: readonly string[]
+  }
 ): void {
   const {
     users,
@@ -72,7 +79,7 @@ export function mountSurfaces(
     webhooks,
     projects
   } = capabilities
-  const admission = tenants.createAdmission(capabilities.credentials, tenants.createRateLimits(nodes.serving))
+  const admission = tenants.createAdmission(capabilities.credentials, limits)
   const policies = capabilities.oversight.restGate(agents.skills.values())
   const api = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
     {

@@ -29,7 +29,7 @@ export interface Asked {
   /** The key of the header; empty if the header is absent. */
   idempotencyKey: string
   /** Throws if the skill may not run now. Called before anything is written for it. */
-  admit: (skill: Skill) => void
+  admit: (skill: Skill) => undefined | Promise<undefined>
   cardFacts: () => CardFacts
 }
 

@@ -27,7 +27,7 @@ export interface Performance {
   fields: Record<string, unknown>
   /** The key of the request, so that a repeat has no second effect. */
   key: string | undefined
-  admit: (skill: Skill) => void
+  admit: (skill: Skill) => undefined | Promise<undefined>
 }
 
 /** The task in its present state, or the missing and wrong fields because of which there is none. */

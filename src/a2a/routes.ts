@@ -51,7 +51,7 @@ const example = {
 
 /** Refuses the call if the project has reached the campaign triggers a second of its plan. */
 interface Limits {
-  spendTrigger(reply: FastifyReply, project: ApiCaller['project']): void
+  spendTrigger(reply: FastifyReply, project: ApiCaller['project']): undefined | Promise<undefined>
 }
 
 /** Contract 4.8: JSON-RPC for agents. The caller is authenticated before a byte of the body is read. */
@@ -72,9 +72,9 @@ export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agent
         hidden: path === '/'
       },
       ({ caller, request, reply }) =>
-        answer(agents, caller, request, reply, ({ triggers }) => {
-          if (triggers) limits.spendTrigger(reply, caller.project)
-        })
+        answer(agents, caller, request, reply, ({ triggers }) =>
+          triggers ? limits.spendTrigger(reply, caller.project) : undefined
+        )
     )
   }
 }
@@ -129,7 +129,7 @@ async function answer(
   caller: ApiCaller,
   request: FastifyRequest,
   reply: FastifyReply,
-  admit: (skill: Skill) => void
+  admit: (skill: Skill) => undefined | Promise<undefined>
 ) {
   const asked = version(request)
   const extension = extensionHeader(request)

@@ -10,7 +10,7 @@ export interface Asked {
   /** The name that the client gives itself. */
   agent: string | undefined
   /** Throws where a skill may not be run now. */
-  admit: (skill: Skill) => void
+  admit: (skill: Skill) => undefined | Promise<undefined>
 }
 
 export interface McpOptions {

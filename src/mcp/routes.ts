@@ -42,7 +42,7 @@ const mostValues = 100_000
 
 /** Refuses where the project has triggered as many campaigns as its plan allows. */
 interface Limits {
-  spendTrigger(reply: FastifyReply, project: ApiCaller['project']): void
+  spendTrigger(reply: FastifyReply, project: ApiCaller['project']): undefined | Promise<undefined>
 }
 
 /** MCP over streamable HTTP. There are no sessions, so there is nothing to GET or DELETE. */
@@ -66,9 +66,7 @@ export function mcpRoutes(surface: Routes<ApiCaller, ApiAccess>, mcp: Mcp, limit
       const asked: Asked = {
         caller,
         agent: agentOf(request, read.message),
-        admit: ({ triggers }) => {
-          if (triggers) limits.spendTrigger(reply, caller.project)
-        }
+        admit: ({ triggers }) => (triggers ? limits.spendTrigger(reply, caller.project) : undefined)
       }
       return send(reply, await mcp.answer(webRequest(request, reply), read.message, asked))
     }

@@ -1,5 +1,14 @@
-import { collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
+import { AggregatorRegistry, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 import { Unavailable } from './errors.ts'
+
+/** The metrics of a process, for a sum over several. */
+export type MetricReport = {
+  name: string
+  help: string
+  type: string
+  aggregator: string
+  values: { value: number; labels: Record<string, string | number>; metricName?: string }[]
+}[]
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -16,6 +25,9 @@ interface RouteCounts {
 }
 
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 100]
+
+/** Processes of one parent report together: their own figures add up, those about all of them do not. */
+const aggregators = { process: 'sum', all: 'first' } as const
 
 /** Metrics for operators, in the format of Prometheus. Labels are routes, never paths: an id must not become a time series. */
 export function createMetrics() {
@@ -61,19 +73,28 @@ export function createMetrics() {
       batches.observe({ kind }, writes)
     },
     /** A counter read when it is scraped: plain numbers until then. */
-    counter(name: string, help: string, read: () => { labels: Record<string, string>; value: number }[]): void {
-      registry.registerMetric(shaped(name, help, 'counter', read) as unknown as Metric)
+    counter(
+      name: string,
+      help: string,
+      read: () => { labels: Record<string, string>; value: number }[],
+      { of = 'process' }: { of?: 'process' | 'all' } = {}
+    ): void {
+      const aggregator = aggregators[of]
+      registry.registerMetric(shaped(name, help, 'counter', read, aggregator) as unknown as Metric)
     },
+    /** This process's own, for a sum over several. */
+    report: async () => (await registry.getMetricsAsJSON()) as unknown as MetricReport,
     /** A gauge read when it is scraped. A gauge that cannot be read now is left out. */
     gauge(
       name: string,
       help: string,
       read: () => Record<string, number> | Promise<Record<string, number>>,
-      label = 'state'
+      { label = 'state', of = 'process' }: { label?: string; of?: 'process' | 'all' } = {}
     ): void {
       new Gauge({
         name,
         help,
+        aggregator: aggregators[of],
         labelNames: [label],
         registers: [registry],
         async collect() {
@@ -88,6 +109,9 @@ export function createMetrics() {
     }
   }
 }
+
+/** The metrics of several processes as those of one, in the format of Prometheus. */
+export const together = (reports: MetricReport[]): Promise<string> => AggregatorRegistry.aggregate(reports).metrics()
 
 function requestsTotal(routes: RouteCounts[]) {
   const values = () =>
@@ -118,8 +142,8 @@ function requestDurations(routes: RouteCounts[]) {
 }
 
 /** The interface of the registry: it calls `get` at every scrape. */
-const shaped = (name: string, help: string, type: string, values: () => object[]) => ({
+const shaped = (name: string, help: string, type: string, values: () => object[], aggregator = 'sum') => ({
   name,
-  get: async () => ({ name, help, type, values: values(), aggregator: 'sum' }),
+  get: async () => ({ name, help, type, values: values(), aggregator }),
   reset: () => {}
 })

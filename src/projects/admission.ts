@@ -6,7 +6,7 @@ import type { ApiCaller, Credentials, KnownKey, KnownSession } from './credentia
 import { hashTextOf, isPossible, prefixes, type Role } from './keys.ts'
 import { actorOf, atLeast, highestRole, type Principal, principalOf, reachOf, roleIn } from './principal.ts'
 import { isProjectId, noSuchProject, type Project } from './project.ts'
-import type { Allowance, RateLimits } from './rate-limit.ts'
+import type { Allowance, RateLimits } from './rate-limits/rate-limit.ts'
 
 /**
  * The keys that open a route: `secret` keys only, or also those in `client` apps. A `trigger` has an additional limit.
@@ -71,13 +71,14 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     if (!projectId) throw new Refusal('missing_project_id', 'Missing project id')
     const text = header(request, 'x-service-api-key')
     if (!text) throw new Refusal('missing_api_key', 'Missing API key')
-    const admit = (key: KnownKey | undefined): ApiCaller => {
+    const admit = (key: KnownKey | undefined): ApiCaller | Promise<ApiCaller> => {
       if (!key || key.caller.project.id !== projectId) throw invalidKey()
       if (access !== 'client' && key.kind !== 'secret') throw publicKey()
       const kind = key.kind === 'secret' ? 'requests_per_second' : 'client_requests_per_second'
-      spend(reply, limits, key.caller.project, kind)
-      if (access === 'trigger') spendTrigger(reply, limits, key.caller.project)
-      return key.caller
+      const { caller } = key
+      const spent = spend(reply, limits, caller.project, kind)
+      if (access !== 'trigger') return after(spent, () => caller)
+      return after(spent, () => after(spendTrigger(reply, limits, caller.project), () => caller))
     }
     const possible = isPossible(text, 'secret') || isPossible(text, 'public')
     const key = possible ? credentials.key(hashOnce(request.raw.socket, text), request) : undefined
@@ -93,10 +94,9 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     if (!text) throw new Refusal('missing_api_key', 'Missing API key')
     if (text.startsWith(prefixes.public)) throw new Refusal('secret_key_required', 'A secret key is required')
     if (text.startsWith(prefixes.token)) throw managementToken()
-    const admit = (key: KnownKey | undefined): ApiCaller => {
+    const admit = (key: KnownKey | undefined): ApiCaller | Promise<ApiCaller> => {
       if (key?.kind !== 'secret') throw invalidKey()
-      spend(reply, limits, key.caller.project, 'requests_per_second')
-      return key.caller
+      return after(spend(reply, limits, key.caller.project, 'requests_per_second'), () => key.caller)
     }
     const possible = isPossible(text, 'secret')
     const key = possible ? credentials.key(hashOnce(request.raw.socket, text), request) : undefined
@@ -144,8 +144,8 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     return possible && roleIn(principal, wanted) ? credentials.project(wanted) : undefined
   }
 
-  const spendOfCaller = (reply: FastifyReply, principal: Principal) =>
-    show(reply, limits.take(actorOf(principal), callerLimit))
+  const spendOfCaller = (reply: FastifyReply, principal: Principal): Spent =>
+    shown(reply, limits.take(actorOf(principal), callerLimit))
 
   return {
     byKey,
@@ -158,14 +158,14 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       return withWriteKey(Buffer.from(encoded, 'base64').toString().split(':', 1)[0], request, reply)
     },
     /** For an agent that triggers a campaign: the campaign is known only after its message was read. */
-    spendTrigger: (reply: FastifyReply, project: Project): void => spendTrigger(reply, limits, project),
+    spendTrigger: (reply: FastifyReply, project: Project): Spent => spendTrigger(reply, limits, project),
     async byTokenForManagement(
       request: FastifyRequest,
       reply: FastifyReply,
       access: ManageAccess = 'admin'
     ): Promise<ManageCaller> {
       const { principal, session } = await knownCaller(request)
-      spendOfCaller(reply, principal)
+      await spendOfCaller(reply, principal)
       checkRole(request, principal, access)
       const project = await projectOf(request, principal)
       if (hasProjectParam(request) && !project) throw noProject(request, principal)
@@ -181,11 +181,10 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     async byTokenForApi(request: FastifyRequest, reply: FastifyReply, access?: ApiAccess): Promise<ApiCaller> {
       const { principal } = await knownCaller(request)
       const project = await projectOf(request, principal)
-      if (project) spend(reply, limits, project, 'requests_per_second')
-      else spendOfCaller(reply, principal)
+      await (project ? spend(reply, limits, project, 'requests_per_second') : spendOfCaller(reply, principal))
       checkRole(request, principal, request.method === 'GET' || request.method === 'HEAD' ? 'viewer' : 'editor')
       if (!project) throw noProject(request, principal)
-      if (access === 'trigger') spendTrigger(reply, limits, project)
+      if (access === 'trigger') await spendTrigger(reply, limits, project)
       return { project, actor: actorOf(principal) }
     }
   }
@@ -255,29 +254,41 @@ const needed = { token: 'a token', member: 'the role admin' }
 
 const hasProjectParam = (request: FastifyRequest) => 'project_id' in (request.params as object)
 
+/** Nothing to wait for, unless the buckets are in another process. */
+type Spent = undefined | Promise<undefined>
+
+/** Goes on at once if there is nothing to wait for: a promise for each request would cost more than its bucket. */
+const after = <Result>(spent: Spent, next: () => Result | Promise<Result>): Result | Promise<Result> =>
+  spent === undefined ? next() : spent.then(next)
+
 function spend(
   reply: FastifyReply,
   limits: RateLimits,
   project: Project,
   kind: 'requests_per_second' | 'client_requests_per_second'
-): void {
-  show(reply, limits.take(`${kind}:${project.id}`, project.limits[kind]))
+): Spent {
+  return shown(reply, limits.take(`${kind}:${project.id}`, project.limits[kind]))
 }
 
 /**
  * Counts a trigger against the plan's limit (contract 8). The response shows the headers of this limit only if it
  * refuses.
  */
-function spendTrigger(reply: FastifyReply, limits: RateLimits, project: Project): void {
-  const allowance = limits.take(`triggers_per_second:${project.id}`, project.limits.triggers_per_second)
-  if (!allowance.allowed) show(reply, allowance)
+function spendTrigger(reply: FastifyReply, limits: RateLimits, project: Project): Spent {
+  const taken = limits.take(`triggers_per_second:${project.id}`, project.limits.triggers_per_second)
+  const showRefusal = (allowance: Allowance) => (allowance.allowed ? undefined : show(reply, allowance))
+  return taken instanceof Promise ? taken.then(showRefusal) : showRefusal(taken)
 }
 
-function show(reply: FastifyReply, allowance: Allowance): void {
+function shown(reply: FastifyReply, taken: Allowance | Promise<Allowance>): Spent {
+  return taken instanceof Promise ? taken.then((allowance) => show(reply, allowance)) : show(reply, taken)
+}
+
+function show(reply: FastifyReply, allowance: Allowance): undefined {
   reply.header('x-ratelimit-limit', String(allowance.limit))
   reply.header('x-ratelimit-remaining', String(allowance.remaining))
   reply.header('x-ratelimit-reset', String(allowance.resetAt))
-  if (allowance.allowed) return
+  if (allowance.allowed) return undefined
   reply.header('retry-after', allowance.retryAfterSeconds)
   throw new Refusal('rate_limited', 'Too Many Requests')
 }

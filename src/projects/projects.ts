@@ -68,7 +68,8 @@ export {
   type Retention,
   toProject
 } from './project.ts'
-export { createRateLimits } from './rate-limit.ts'
+export { createRateLimits, type RateLimits } from './rate-limits/rate-limit.ts'
+export { createSharedLimits } from './rate-limits/shared-limits.ts'
 export {
   countReached,
   endReservations,

@@ -133,7 +133,7 @@ test('--role api and --role worker need DATABASE_URL', async () => {
     assert.deepEqual([code, stdout], [78, ''])
     assert.match(
       stderr,
-      new RegExp(`^--role ${role} needs DATABASE_URL: the embedded database serves one process only`)
+      new RegExp(`^--role ${role} needs DATABASE_URL: the embedded database serves one service only`)
     )
   }
 })

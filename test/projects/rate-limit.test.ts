@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createRateLimits } from '../../src/projects/rate-limit.ts'
+import { createRateLimits } from '../../src/projects/rate-limits/rate-limit.ts'
 
 function limits(nodes = 1) {
   const clock = { now: 1_800_000_000_000 }

@@ -44,7 +44,7 @@ interface Asking {
   agent: string | undefined
   key: MessageKey
   /** Throws if the skill may not run now. Called before anything is written for it. */
-  admit: (skill: Skill) => void
+  admit: (skill: Skill) => undefined | Promise<undefined>
 }
 
 export type Engine = ReturnType<typeof createEngine>
@@ -91,7 +91,7 @@ export function createEngine({
     const { message, immediately, config } = sending
     const { caller, key, admit } = asking
     const turn = given ?? (await turnOf(projectId, message, undefined, asking))
-    if (turn.kind === 'run') admit(turn.skill)
+    if (turn.kind === 'run') await admit(turn.skill)
     const byJob = immediately && turn.kind === 'run'
     const made = newTask(message, turn.request, dialect.name, askerOf(asking))
     const task = byJob ? made : turned(made, turn)
@@ -123,7 +123,7 @@ export function createEngine({
     const known = await tasks.find(projectId, taskId)
     if (isHidden(caller, known)) throw noTask()
     const turn = isInterrupted(known.status.state) ? await turnOf(projectId, message, known, asking) : undefined
-    if (turn?.kind === 'run') admit(turn.skill)
+    if (turn?.kind === 'run') await admit(turn.skill)
     const byJob = immediately && turn?.kind === 'run'
     const resumed = await tasks.resume(projectId, taskId, key, async (task, tx) => {
       if (message.contextId !== undefined && message.contextId !== task.contextId)

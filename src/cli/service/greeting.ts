@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import type { App } from '../../app.ts'
 import type { Config } from '../../platform/config/config.ts'
 import type { NodeRole } from '../../platform/nodes/nodes.ts'
 import { version } from '../../platform/version.ts'
+import type { Introduced } from './processes/questions.ts'
 
 /** The text at the start of the service. Every command to paste stands on its own line. */
-export function greeting(app: App, config: Config, role: NodeRole): string {
+export function greeting(app: Introduced, config: Config, role: NodeRole): string {
   const { baseUrl, consoleUrl } = app
   const { credentials, first, named, demo } = app.bootstrapped
   const { project_id, secret_key, public_key, admin_token } = credentials
@@ -51,7 +51,7 @@ export function greeting(app: App, config: Config, role: NodeRole): string {
 }
 
 /** The greeting for programs. It contains a key only if this start made it. */
-export function introduction({ baseUrl, consoleUrl, bootstrapped }: App, config: Config) {
+export function introduction({ baseUrl, consoleUrl, bootstrapped }: Introduced, config: Config) {
   const { credentials, first, named } = bootstrapped
   const { project_id, ...secrets } = credentials
   const made = (['secret_key', 'public_key', 'admin_token'] as const).filter((name) => first && !named[name])

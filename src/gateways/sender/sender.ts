@@ -73,7 +73,9 @@ export class GatewaySender implements Sender {
     const { metrics } = options
     metrics?.counter('tidings_pushes_total', 'Attempts to hand a push over, by how they ended.', () => this.#counted())
     const inFlight = () => this.#inFlight()
-    metrics?.gauge('tidings_pushes_in_flight', 'Pushes that a gateway has not answered yet.', inFlight, 'gateway')
+    metrics?.gauge('tidings_pushes_in_flight', 'Pushes that a gateway has not answered yet.', inFlight, {
+      label: 'gateway'
+    })
   }
 
   submit(push: Push, done: Done): boolean {

@@ -1,13 +1,13 @@
-import { once } from 'node:events'
 import { METHODS } from 'node:http'
-import { createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { backlogOf } from '../coalesce.ts'
-import { OperatorError, Refusal } from '../errors.ts'
+import { Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import { cannotListen } from '../net/listening.ts'
 import { answerError } from './answers.ts'
 import { forgetBody, installBodyParser } from './body.ts'
 import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
@@ -25,8 +25,8 @@ export interface Http {
   shares: Shares
   /** Returns a function that a route calls after each response, to count and log it. */
   answered(method: string, route: string): (request: FastifyRequest, reply: FastifyReply) => void
-  /** Returns the port, which the system chooses for 0. */
-  listen(host: string, port: number): Promise<number>
+  /** Returns the port, which the system chooses for 0. `shared`: other processes of this user may listen there too. */
+  listen(host: string, port: number, shared?: boolean): Promise<number>
   /** Serves for this long, but asks clients to open a new connection for their next request, which a load balancer places. */
   drain(forMs: number): Promise<void>
   /** Accepts no new connections, lets requests finish until the deadline, then closes the rest. */
@@ -73,8 +73,8 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     timeLimit,
     shares,
     answered,
-    async listen(host, port) {
-      await app.listen({ host, port }).catch((error) => {
+    async listen(host, port, shared = false) {
+      await app.listen({ host, port, ...(shared && { reusePort: true }) }).catch((error) => {
         throw cannotListen(error, host, port)
       })
       const address = app.server.address()
@@ -158,29 +158,6 @@ function installHooks(app: FastifyInstance, methods: MethodTable, unknown: Retur
 }
 
 const noHost = () => new Refusal('malformed_request', 'The header Host must be given.')
-
-/** Checks that the port is free before the start takes a step that cannot be repeated, such as showing keys once. */
-export async function checkAddress(host: string, port: number): Promise<void> {
-  const server = createServer().listen({ host, port })
-  try {
-    await once(server, 'listening')
-  } catch (error) {
-    throw cannotListen(error as NodeJS.ErrnoException, host, port)
-  }
-  server.close()
-  await once(server, 'close')
-}
-
-function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} on ${host} is taken by another program. Stop it, or set PORT to another port.`,
-    EACCES: `Port ${port} may not be opened by this user. Set PORT to one above 1023.`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine. Set HOST to one that is.`,
-    ENOTFOUND: `${host} cannot be resolved. Set HOST to an address of this machine.`
-  }
-  const reason = reasons[error.code ?? '']
-  return reason ? new OperatorError(reason, 1, { cause: error }) : error
-}
 
 /** Bytes that are not HTTP, or headers that are too large, never become a request; the response still has an id. */
 function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {

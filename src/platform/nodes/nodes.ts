@@ -5,7 +5,7 @@ import { newestMigration } from '../db/migrations.ts'
 import { createSession } from '../jobs/session.ts'
 import type { Log } from '../log.ts'
 import { version } from '../version.ts'
-import type { NodeRole, NodeRow } from './store.ts'
+import type { KnownNode, NodeRole, NodeRow } from './store.ts'
 import * as store from './store.ts'
 
 export { listNodes, livingNodes, type NodeRole, type NodeRow } from './store.ts'
@@ -19,6 +19,8 @@ const answerMs = 3_000
 export interface Joining {
   id: string
   role: NodeRole
+  /** The parent of this process, if it is one of several that share their rate limits. */
+  parentId: string | null
   /** Set if no other process can reach the database, as with the embedded one: then all other nodes are dead. */
   alone: boolean
 }
@@ -34,10 +36,10 @@ const complainEveryMs = 5 * 60_000
  * Enters this process into the list of active nodes and keeps it there by heartbeats, on a separate connection: a pool
  * whose connections are all used or lost must not make this process look dead.
  */
-export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: Log) {
+export async function joinNodes(pool: Pool, { id, role, parentId, alone }: Joining, log: Log) {
   const session = createSession(pool, async () => {}, answerMs)
-  const entry = [id, role, hostname(), process.pid, version, newestMigration(), Object.keys(settings)]
-  let others: NodeRow[] = []
+  const entry = [id, role, hostname(), process.pid, version, newestMigration(), Object.keys(settings), parentId]
+  let others: KnownNode[] = []
   let timer: NodeJS.Timeout | undefined
   let left = false
   let unworkedSinceMs: number | undefined
@@ -60,7 +62,7 @@ export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: L
       // A row that was deleted while the database could not be reached is inserted again.
       const known = await session.query(store.beat, [id])
       if (known.length === 0 && !left) await session.query(store.join, entry)
-      others = await session.query<NodeRow>(store.alive)
+      others = await session.query<KnownNode>(store.aliveWithParents)
       noticeWorkers()
     } catch (error) {
       // The last count stays in force: limits must not change because the database cannot be reached.
@@ -75,9 +77,12 @@ export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: L
   await tick()
   return {
     id,
-    list: () => others,
+    list: (): NodeRow[] => others.map(({ parent_id: _, ...node }) => node),
     /** The number of nodes that serve requests; at least 1. */
     serving: () => Math.max(1, others.filter((node) => node.role !== 'worker').length),
+    /** The number of those that grant rate limits of their own: processes of one parent count as one. At least 1. */
+    hosts: () =>
+      Math.max(1, new Set(others.flatMap((node) => (node.role === 'worker' ? [] : [node.parent_id ?? node.id]))).size),
     /** The number of nodes that run jobs; at least 1. */
     working: () => Math.max(1, workers()),
     /** A warning for operators, if no node has run jobs for a while. */

@@ -15,8 +15,8 @@ const brokenAfter = '4 seconds'
 
 export const join = statement(
   'nodes.join',
-  `insert into nodes (id, role, host, pid, version, newest_migration, settings, started_at, seen_at, steady_since)
-   values ($1, $2, $3, $4, $5, $6, $7, now(), now(), now())`
+  `insert into nodes (id, role, host, pid, version, newest_migration, settings, parent_id, started_at, seen_at, steady_since)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, now(), now(), now())`
 )
 export const beat = statement(
   'nodes.beat',
@@ -29,6 +29,12 @@ export const beat = statement(
 export const alive = statement(
   'nodes.alive',
   `select id, role, host, pid, version, started_at, seen_at from nodes where seen_at > now() - interval '${aliveFor}' order by id`
+)
+/** Apart from `alive`, which also reads databases that are not migrated yet. */
+export const aliveWithParents = statement(
+  'nodes.alive_with_parents',
+  `select id, role, host, pid, version, started_at, seen_at, parent_id from nodes
+    where seen_at > now() - interval '${aliveFor}' order by id`
 )
 const living = statement(
   'nodes.living',
@@ -51,6 +57,11 @@ export interface NodeRow {
   version: string
   started_at: Date
   seen_at: Date
+}
+
+export interface KnownNode extends NodeRow {
+  /** The parent that the process has with others; null for one that was started by itself. */
+  parent_id: string | null
 }
 
 /** The active nodes on this database, for a process that has not joined them. */

@@ -84,7 +84,8 @@ class Port implements Listener {
 
   async open(): Promise<void> {
     const { host, port } = this.#options
-    this.#front.listen(port, host)
+    // Not shared with other processes of `tidings serve --processes`: each has simulators of its own.
+    this.#front.listen({ port, host, exclusive: true })
     await once(this.#front, 'listening').catch((error: NodeJS.ErrnoException) => {
       throw new OperatorError(`The simulator cannot listen on ${host}:${port} (${error.code}).`, 1, { cause: error })
     })

@@ -19,11 +19,14 @@ const maxBuckets = 20_000
 /** So many are free after that, or the oldest are dropped too: not every new name may search all of them. */
 const freed = 2_000
 
-export type RateLimits = ReturnType<typeof createRateLimits>
+/** Takes one request from a bucket. The promise is for buckets in another process. */
+export interface RateLimits {
+  take(name: string, limit: number): Allowance | Promise<Allowance>
+}
 
 /**
  * Token buckets in memory. Each node grants its share of a project's limit, so that all live nodes together grant the
- * whole; a bucket holds the requests of one second, and at least one.
+ * whole; processes with one parent share its buckets and count as one. A bucket holds the requests of one second, and at least one.
  */
 export function createRateLimits(nodesAlive: () => number, clock: () => number = Date.now) {
   const buckets = new Map<string, Bucket>()

@@ -1,0 +1,19 @@
+import type { ConsoleState } from '../../console/console.ts'
+import type { Log } from '../../platform/log.ts'
+
+export const newConsole = (): ConsoleState => ({
+  waiting: 'The console is being built, only this time. It opens by itself…'
+})
+
+/** Builds the console after the start, which does not wait for it. */
+export async function fillConsole(state: ConsoleState, dataDir: string, log: Log): Promise<void> {
+  const { builtConsole, readFiles } = await import('../../console/console.ts')
+  try {
+    state.files = await readFiles(await builtConsole(dataDir))
+  } catch (error) {
+    const { message, cause } = error as Error
+    log.error(message)
+    if (cause) log.debug({ cause: String((cause as Error).message ?? cause) }, 'the console was not built')
+    state.waiting = `${message} The API works without it.`
+  }
+}

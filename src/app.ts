@@ -29,7 +29,7 @@ import { localUrl } from './platform/net/local-url.ts'
 import { joinNodes, type NodeRole, type Nodes } from './platform/nodes/nodes.ts'
 import { finishRotation } from './platform/secrets/rotation.ts'
 import { checkMasterKey, hasSecrets, masterKey } from './platform/secrets/secrets.ts'
-import { missingProcesses, type Siblings } from './platform/siblings/siblings.ts'
+import { countProcesses, missingProcesses, type Siblings } from './platform/siblings/siblings.ts'
 import { openTracing, type Tracing } from './platform/tracing.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
 import { resumeAllJob, sweepJob } from './projects/jobs.ts'
@@ -327,24 +327,6 @@ function limitsOf({ hosts }: Nodes, siblings: Siblings | undefined): RateLimits 
   if (!siblings) return createRateLimits(hosts)
   const own = createRateLimits(() => hosts() * siblings.state().wanted)
   return createSharedLimits((buckets) => siblings.take(hosts(), buckets), own)
-}
-
-function countProcesses(metrics: Metrics, { state }: Siblings): void {
-  metrics.gauge(
-    'tidings_processes',
-    'Processes of this `tidings serve --processes`: wanted, and serving.',
-    () => {
-      const { wanted, serving } = state()
-      return { wanted, serving }
-    },
-    { of: 'all' }
-  )
-  metrics.counter(
-    'tidings_process_deaths_total',
-    'Processes of it that ended without being asked to.',
-    () => [{ labels: {}, value: state().deaths }],
-    { of: 'all' }
-  )
 }
 
 /** Writes the addresses of the service into credentials.json, and returns the address for callers. */

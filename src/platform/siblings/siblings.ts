@@ -1,4 +1,4 @@
-import type { MetricReport } from '../metrics.ts'
+import type { MetricReport, Metrics } from '../metrics.ts'
 
 /** The processes of one `tidings serve --processes`: how many there should be, and how many serve. */
 export interface GroupState {
@@ -34,4 +34,22 @@ export type OfProcess =
 export function missingProcesses({ wanted, serving }: GroupState): string | undefined {
   if (serving >= wanted) return undefined
   return `${serving} of ${wanted} processes serve; the others are being started again.`
+}
+
+export function countProcesses(metrics: Metrics, { state }: Siblings): void {
+  metrics.gauge(
+    'tidings_processes',
+    'Processes of this `tidings serve --processes`: wanted, and serving.',
+    () => {
+      const { wanted, serving } = state()
+      return { wanted, serving }
+    },
+    { of: 'all' }
+  )
+  metrics.counter(
+    'tidings_process_deaths_total',
+    'Processes of it that ended without being asked to.',
+    () => [{ labels: {}, value: state().deaths }],
+    { of: 'all' }
+  )
 }

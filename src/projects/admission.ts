@@ -110,7 +110,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       ? await credentials.key(hashOnce(request.raw.socket, text), request)
       : undefined
     if (key?.kind !== 'public') throw invalidKey()
-    spend(reply, limits, key.caller.project, 'client_requests_per_second')
+    await spend(reply, limits, key.caller.project, 'client_requests_per_second')
     return key.caller
   }
 

@@ -18,6 +18,7 @@ import { createStoring } from './storing.ts'
 import { eraseWantedWindow } from './wanted-store.ts'
 
 export { checkFacts, type EventFacts, type TrackEvent } from './fields.ts'
+export { historyOf, managedEvent } from './history.ts'
 export { eventMonths, keepEventsJob } from './jobs.ts'
 export { type ArrivedEvent, type EventSubscriber, PrepareFirst } from './queue.ts'
 export { wantEvents } from './wanted-store.ts'

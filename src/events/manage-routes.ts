@@ -12,8 +12,9 @@ import {
 import type { Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { identity, type Users } from '../users/users.ts'
+import { managedEvent } from './history.ts'
 import { ManagedEvent } from './schemas.ts'
-import { type EventRow, listEvents } from './store.ts'
+import { listEvents } from './store.ts'
 
 /** The events that one filtered page examines: a fixed number, whatever the size of the project. */
 const filteredWindow = 2_000
@@ -64,18 +65,6 @@ export function eventManagementRoutes(
     }
   )
 }
-
-const managedEvent = (row: EventRow, projectUserId: string | null) => ({
-  id: row.id,
-  at: row.at,
-  name: row.name,
-  user_id: row.user_id,
-  project_user_id: projectUserId,
-  device_id: row.device_id,
-  message_id: row.message_id,
-  details: row.details,
-  properties: row.properties
-})
 
 function cursorParts(cursor: string): [Date, string] {
   const [at, id] = decodeCursor(cursor, 2)

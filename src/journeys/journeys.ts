@@ -10,6 +10,7 @@ import { stepJob } from './steps.ts'
 import { eraseJourneyWindow } from './store.ts'
 import type { TriggerMaker } from './together.ts'
 
+export { listJourneys } from './reading-store.ts'
 export { moveJourneys } from './store.ts'
 export type Journeys = ReturnType<typeof createJourneys>
 

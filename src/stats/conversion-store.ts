@@ -40,6 +40,11 @@ export interface Conversion extends Omit<Credit, 'n'> {
   leads: boolean
 }
 
+const ofUser = statement(
+  'conversions.of_user',
+  `select campaign_id, trigger_id, message_id, converted_at from conversions
+    where project_id = $1 and user_id = $2 order by converted_at desc, trigger_id limit 10000`
+)
 const goals = statement(
   'stats.goals',
   `select c.id as campaign_id, v.definition -> 'conversion' as conversion
@@ -138,6 +143,9 @@ export const findCredits = (tx: Db, projectId: ProjectId, candidates: Candidate[
 /** Counts conversions, and returns those whose user had not converted for the trigger before. */
 export const addConversions = (tx: Db, projectId: ProjectId, conversions: (Conversion & { hour: Date })[]) =>
   tx.query<{ trigger_id: string; user_id: string }>(add, [projectId, JSON.stringify(conversions)])
+
+/** The newest ten thousand. */
+export const conversionsOfUser = (db: Db, projectId: ProjectId, userId: string) => db.query(ofUser, [projectId, userId])
 
 export const moveConversions = (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) =>
   tx.run(move, [projectId, fromUserId, toUserId])

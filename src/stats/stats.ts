@@ -10,7 +10,7 @@ import { readStats } from './reading.ts'
 import { type By, eraseStatsWindow } from './store.ts'
 import { chooseWinnersJob } from './winners.ts'
 
-export { moveConversions } from './conversion-store.ts'
+export { conversionsOfUser, moveConversions } from './conversion-store.ts'
 export type { Converted } from './conversions.ts'
 export type Stats = ReturnType<typeof createStats>
 

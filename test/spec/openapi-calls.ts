@@ -49,6 +49,7 @@ export async function calls(service: TestService): Promise<Record<string, () => 
     listProjectIndexedProperties: () => manage('GET', `${own}/indexed-properties`),
     unindexProjectProperty: () => manage('DELETE', `${own}/indexed-properties/plan`),
     listProjectUserJourneys: () => manage('GET', `${own}/users/ana/journeys`),
+    exportUser: () => manage('GET', `${own}/users/ana/export`),
     exportProjectUsers: () => manage('GET', `${own}/users:export`),
     importProjectUsers: () =>
       service.manage('POST', `${own}/users:import`, {

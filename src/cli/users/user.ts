@@ -1,4 +1,7 @@
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
 import type { Command } from 'commander'
 import type { User } from '../../wire.ts'
 import { segment } from '../client.ts'
@@ -40,6 +43,7 @@ export function declare(command: Command, shell: Shell): void {
   declareUnset(users)
   declarePreferences(users)
   declareJourneys(users)
+  declareData(users)
   declareDelete(users)
   declareIndex(users)
 
@@ -133,6 +137,25 @@ async function changed(session: Session, id: string, path: string, body: object)
     session,
     { project_user_id: id, ...stored },
     `${record([['User', id]])}\n\n${shownProperties(stored.properties)}`
+  )
+}
+
+function declareData(users: Resource): void {
+  users.verb(
+    {
+      usage: 'data <user>',
+      about: 'Print everything that is stored about a user as JSON',
+      examples: ['tidings user data ana > ana.json', "tidings user data ana | jq '.events | length'"],
+      more: `Properties, preferences, devices with their tokens, events, messages, journeys,
+conversions and skips: the response to a person who asks for their data. Needs
+the role admin.`
+    },
+    async (session, _, id: string) => {
+      const response = await session.client.send('GET', `${users.at(session, id)}/export`)
+      await pipeline(Readable.fromWeb(response.body as ReadableStream<Uint8Array>), session.shell.stdout, {
+        end: false
+      })
+    }
   )
 }
 

@@ -43,6 +43,11 @@ const skips = statement(
   `select kind, value, reason from trigger_skips
     where project_id = $1 and trigger_id = $2 and (user_id = $3 or (kind = 'project_user_id' and value = $4))`
 )
+const skipsOfUserRows = statement(
+  'explain.skips_of_user',
+  `select trigger_id, kind, value, reason, at from trigger_skips
+    where project_id = $1 and user_id = $2 order by at desc, trigger_id limit 10000`
+)
 const messages = statement(
   'explain.messages',
   `select device_id, message_id, state, reason, reason_message, variant, language from messages
@@ -54,6 +59,9 @@ const planned = statement(
      join unnest($3::text[]) as d(id) on d.id = any(c.device_ids)
     where c.project_id = $1 and c.trigger_id = $2 and c.state = 'planned' limit 200`
 )
+
+/** The newest ten thousand triggers that passed a user over, and why. */
+export const skipsOfUser = (db: Db, projectId: ProjectId, userId: string) => db.query(skipsOfUserRows, [projectId, userId])
 
 /** The devices of a user, the last seen first; at most 100. */
 export const devicesOf = async (db: Db, projectId: ProjectId, userId: string): Promise<string[]> =>

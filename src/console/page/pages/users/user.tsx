@@ -1,4 +1,4 @@
-import { Anchor } from '@mantine/core'
+import { Anchor, Button, Group } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import type { User as UserItem } from '../../../../wire.ts'
@@ -26,6 +26,7 @@ export function User() {
   const navigate = useNavigate()
   const queries = useQueryClient()
   const canEdit = useHasRole('editor')
+  const isAdmin = useHasRole('admin')
   const path = `/users/${encodeURIComponent(userId)}`
   const queryKey = userKey(projectId, userId)
   // null: the user was here and is deleted.
@@ -51,12 +52,24 @@ export function User() {
         canEdit &&
         user.data &&
         !deleted && (
-          <ConfirmButton
-            label="Delete user"
-            question="Permanently deletes the user with all properties, devices, events and messages."
-            type={userId}
-            act={remove}
-          />
+          <Group gap="xs">
+            {isAdmin && (
+              <Button
+                component="a"
+                variant="default"
+                href={`/manage/v1/projects/${encodeURIComponent(projectId)}${path}/export`}
+                download={`${userId}.json`}
+              >
+                Export data
+              </Button>
+            )}
+            <ConfirmButton
+              label="Delete user"
+              question="Permanently deletes the user with all properties, devices, events and messages."
+              type={userId}
+              act={remove}
+            />
+          </Group>
         )
       }
     >

@@ -61,7 +61,8 @@ const planned = statement(
 )
 
 /** The newest ten thousand triggers that passed a user over, and why. */
-export const skipsOfUser = (db: Db, projectId: ProjectId, userId: string) => db.query(skipsOfUserRows, [projectId, userId])
+export const skipsOfUser = (db: Db, projectId: ProjectId, userId: string) =>
+  db.query(skipsOfUserRows, [projectId, userId])
 
 /** The devices of a user, the last seen first; at most 100. */
 export const devicesOf = async (db: Db, projectId: ProjectId, userId: string): Promise<string[]> =>

@@ -1,8 +1,8 @@
-// The cost of campaigns: `npm run bench:campaigns -- [devices …] [--simulator] [--beside]`, on BENCH_DATABASE_URL or
-// TEST_DATABASE_URL, whose server should be on this machine: then its CPU is printed too. It makes a database of its own and
-// drops it at the end. An api process, a worker process (a new one for each size), and APNs in a process of its own: one
-// that accepts and counts, or with --simulator the one of `tidings simulate`. With --beside only the pushes for single
-// users beside a broadcast are measured, in the project of the broadcast and in another one.
+// The cost of campaigns: `npm run bench:campaigns -- [devices …] [--gateway light|counter|simulator] [--singles] [--beside]`,
+// on BENCH_DATABASE_URL or TEST_DATABASE_URL, whose server should be on this machine: then its CPU is printed too. It makes a
+// database of its own and drops it at the end. An api process, a worker process (a new one for each size), and APNs in a
+// process of its own (support/apns-gateway.ts). With --singles, triggers for one user each follow. With --beside only the
+// pushes for single users beside a broadcast are measured, in the project of the broadcast and in another one.
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -18,7 +18,11 @@ const url = process.env.BENCH_DATABASE_URL ?? process.env.TEST_DATABASE_URL
 if (!url) throw new Error('set BENCH_DATABASE_URL or TEST_DATABASE_URL')
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
-  options: { simulator: { type: 'boolean', default: false }, beside: { type: 'boolean', default: false } }
+  options: {
+    gateway: { type: 'string' },
+    singles: { type: 'boolean', default: false },
+    beside: { type: 'boolean', default: false }
+  }
 })
 const sizes = positionals.map(Number)
 if (sizes.length === 0) sizes.push(10_000, 100_000)
@@ -92,7 +96,7 @@ async function ended(api: string, project: string, id: string): Promise<void> {
     const { state, counts } = await ask(api, 'GET', `/projects/${project}/api/v1/triggers/${id}`)
     if (state === 'completed' && counts.sent === counts.targeted) return
     if (state === 'completed' || state === 'failed') throw new Error(`it ${state}: ${JSON.stringify(counts)}`)
-    await sleep(50)
+    await sleep(100)
   }
 }
 
@@ -219,7 +223,7 @@ async function manySingles({ api, startWorker }: Running): Promise<void> {
 }
 
 const here = import.meta.dirname
-const gateway = fork(`${here}/support/apns-gateway.ts`, [flags.simulator ? 'simulator' : 'counter'])
+const gateway = fork(`${here}/support/apns-gateway.ts`, [flags.gateway ?? 'light'])
 process.on('exit', () => gateway.kill('SIGKILL'))
 const [apns] = (await once(gateway, 'message')) as [ApnsGateway]
 const startNode = (role: string, more: string[] = []) =>
@@ -239,7 +243,7 @@ try {
   if (flags.beside) for (const size of sizes) await beside(running, size)
   else {
     for (const size of sizes) await broadcast(running, size)
-    await manySingles(running)
+    if (flags.singles) await manySingles(running)
   }
   agent.destroy()
   await stop(api.child)

@@ -1,10 +1,11 @@
-// APNs in a process of its own, for bench/campaigns.ts: `counter` is plain node:http2 that accepts and counts, the least
-// that such a server can cost; `simulator` is the one of `tidings simulate`, which checks what Apple checks.
+// APNs in a process of its own, for bench/campaigns.ts: `light` accepts and counts at the least cost; `counter` does so by
+// node:http2 and notes when watched pushes arrive; `simulator` is the one of `tidings simulate`, which checks what Apple checks.
 import { createPrivateKey, sign } from 'node:crypto'
 import * as http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { makeCertificates } from '../../src/simulator/server/certificates.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
+import { startLightGateway } from './light-gateway.ts'
 
 /** The report of the gateway: pushes so far, the time of the first, and the times of watched ones. */
 export interface Arrivals {
@@ -31,7 +32,8 @@ if (import.meta.main) {
     if (firstAt === 0) firstAt = Date.now()
     if (token.startsWith(watchedToken)) watched.push([token, performance.timeOrigin + performance.now()])
   }
-  const gateway = process.argv[2] === 'simulator' ? await simulator(arrived) : await counter(arrived)
+  const kinds = { light, counter, simulator }
+  const gateway = await kinds[process.argv[2] as keyof typeof kinds](arrived)
   process.on('message', () => {
     process.send!({ counted, firstAt, watched } satisfies Arrivals)
     counted = 0
@@ -39,6 +41,12 @@ if (import.meta.main) {
     watched = []
   })
   process.send!(gateway)
+}
+
+async function light(arrived: (token: string) => void): Promise<ApnsGateway> {
+  const { ca, cert, key } = await makeCertificates({ host: '127.0.0.1' })
+  const port = await startLightGateway({ cert, key }, (path) => arrived(path.slice('/3/device/'.length)))
+  return { origin: `https://127.0.0.1:${port}`, ca, providerToken: 'x'.repeat(184) }
 }
 
 async function counter(arrived: (token: string) => void): Promise<ApnsGateway> {

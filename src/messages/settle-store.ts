@@ -44,11 +44,29 @@ const settling = (narrowed: string) => `
 const settle = statement('messages.settle', settling('and m.message_id = g.message_id and m.user_id = g.user_id'))
 const settleMoved = statement('messages.settle_moved', settling(''))
 
+// Most messages of a broadcast are accepted at the first attempt. Then one scan of an index finds those of a trigger, and
+// a third of the time is enough: 8 µs of PostgreSQL's CPU for a message instead of 25 (docs/decisions/0066). The scan is in
+// the order of the devices, as above. A gateway that repeats the id of the push is not quoted. A device's id and a user's
+// id contain no control character, so the result is compared as one text.
+const accept = statement(
+  'messages.accept',
+  `with done as (
+     update messages
+        set state = 'accepted', due_at = null, attempts = 1, settled_at = $4, owner = null,
+            gateway_message_id = coalesce($5::jsonb ->> device_id, push_id::text)
+      where project_id = $1 and trigger_id = $2 and device_id = any($3::text[]) and state in ${openStates}
+     returning device_id, user_id)
+   select string_agg(device_id || ' ' || coalesce(user_id::text, ''), chr(30)) as done from done`
+)
+/** With fewer messages of a trigger the statement for all kinds of outcomes is cheaper than one for each trigger. */
+const fewest = 20
+
 export type Settlement = Pick<
   MessageRow,
   | 'trigger_id'
   | 'device_id'
   | 'message_id'
+  | 'push_id'
   | 'campaign_id'
   | 'variant'
   | 'language'
@@ -69,28 +87,76 @@ export type Settlement = Pick<
 
 /** Writes outcomes, and returns those that were not settled before, each with the user that it belongs to now. */
 export async function settleMessages(tx: Transaction, projectId: ProjectId, settlements: Settlement[], at: Date) {
-  const ask = async (text: typeof settle, some: Settlement[]) => {
-    const sorted = some.toSorted(inKeyOrder)
-    const rows = await tx.query<Pick<MessageRow, 'trigger_id' | 'device_id' | 'user_id' | 'place'>>(text, [
-      projectId,
-      JSON.stringify(sorted.map(brief)),
-      at
-    ])
-    // Makes the caller roll its transaction back and repeat it.
-    if (rows.some(({ place }) => place === deleted))
-      throw lostRace('A message was removed while its outcome was recorded.')
-    const byKey = new Map(sorted.map((one) => [keyOf(one), one]))
-    return rows.map((row) => {
-      const one = byKey.get(keyOf(row))!
-      return one.user_id === row.user_id ? one : { ...one, user_id: row.user_id }
-    })
+  const done: Settlement[] = []
+  const others: Settlement[] = []
+  const [first] = settlements
+  const groups = settlements.every(({ trigger_id }) => trigger_id === first!.trigger_id)
+    ? [settlements]
+    : Map.groupBy(settlements.toSorted(inKeyOrder), ({ trigger_id }) => trigger_id).values()
+  for (const group of groups) {
+    const plain = group.length < fewest ? [] : group.filter(isPlain)
+    const many = plain.length >= fewest
+    if (many) done.push(...(await acceptMany(tx, projectId, plain, at)))
+    others.push(...(many ? group.filter((one) => !isPlain(one)) : group))
   }
-  const done = await ask(settle, settlements)
+  if (others.length > 0) done.push(...(await settleEach(tx, projectId, settle, others, at)))
   if (done.length === settlements.length) return done
   // The missing messages were settled before, deleted with their user, or belong to another user by now.
   const found = new Set(done.map(keyOf))
   const missed = settlements.filter((one) => !found.has(keyOf(one)))
-  return [...done, ...(await ask(settleMoved, missed))]
+  return [...done, ...(await settleEach(tx, projectId, settleMoved, missed, at))]
+}
+
+const isPlain = ({ state, attempts, reason, retries, gateway_message_id }: Settlement): boolean =>
+  state === 'accepted' && attempts === 1 && reason === null && gateway_message_id !== null && isEmpty(retries)
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false
+  return true
+}
+
+const ofUser = (device_id: string, user_id: string | null) => `${device_id} ${user_id ?? ''}`
+
+/** Settles messages of one trigger that gateways accepted at once. */
+async function acceptMany(tx: Transaction, projectId: ProjectId, given: Settlement[], at: Date): Promise<Settlement[]> {
+  const plain = given.toSorted(inKeyOrder)
+  const ids = plain.every((one) => one.gateway_message_id === one.push_id)
+    ? null
+    : JSON.stringify(Object.fromEntries(plain.map((one) => [one.device_id, storable(one.gateway_message_id)])))
+  const devices = plain.map(({ device_id }) => device_id)
+  const row = await tx.one<{ done: string | null }>(accept, [projectId, plain[0]!.trigger_id, devices, at, ids])
+  const done = row?.done ?? ''
+  if (done === plain.map(({ device_id, user_id }) => ofUser(device_id, user_id)).join('\x1e')) return plain
+  const byDevice = new Map(plain.map((one) => [one.device_id, one]))
+  return done.split('\x1e').flatMap((text) => {
+    const end = text.lastIndexOf(' ')
+    const one = byDevice.get(text.slice(0, end))
+    const user_id = text.slice(end + 1) || null
+    return one ? [one.user_id === user_id ? one : { ...one, user_id }] : []
+  })
+}
+
+async function settleEach(
+  tx: Transaction,
+  projectId: ProjectId,
+  text: typeof settle,
+  some: Settlement[],
+  at: Date
+): Promise<Settlement[]> {
+  const sorted = some.toSorted(inKeyOrder)
+  const rows = await tx.query<Pick<MessageRow, 'trigger_id' | 'device_id' | 'user_id' | 'place'>>(text, [
+    projectId,
+    JSON.stringify(sorted.map(brief)),
+    at
+  ])
+  // Makes the caller roll its transaction back and repeat it.
+  if (rows.some(({ place }) => place === deleted))
+    throw lostRace('A message was removed while its outcome was recorded.')
+  const byKey = new Map(sorted.map((one) => [keyOf(one), one]))
+  return rows.map((row) => {
+    const one = byKey.get(keyOf(row))!
+    return one.user_id === row.user_id ? one : { ...one, user_id: row.user_id }
+  })
 }
 
 /** Drops characters of a gateway's message that the database refuses: an unsettled message would be sent again. */

@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
-import { heldProject, later, statement } from '../platform/db/statement.ts'
+import { heldProject, joined, later, statement, texts } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { type MessageRow, openStates } from './message.ts'
 
@@ -7,20 +7,22 @@ export const columns = `trigger_id, device_id, message_id, push_id, user_id, cam
   content, collapse_id, priority, gateway, environment, activity_type, activity_id, attempts, retries, gateway_message_id,
   reason, reason_message, gateway_code, simulated, created_at, handed_at, settled_at, delivered_at, tapped_at, owner, variant, language, step`
 
-/** The columns of a new message, with their types. */
-const written = {
+/** The columns of a new message that differ from row to row, besides its content. */
+const own = {
   trigger_id: 'uuid',
   device_id: 'text',
   message_id: 'uuid',
   push_id: 'uuid',
-  user_id: 'uuid',
+  user_id: 'uuid'
+} as const
+/** The columns that all messages of a batch have in common, or of which a batch has a few kinds. */
+const shared = {
+  collapse_id: 'text',
   campaign_id: 'text',
   place: 'int',
   state: 'text',
   due_at: 'timestamptz',
   not_after: 'timestamptz',
-  content: 'jsonb',
-  collapse_id: 'text',
   priority: 'text',
   gateway: 'text',
   environment: 'text',
@@ -37,12 +39,16 @@ const written = {
   variant: 'text',
   language: 'text',
   step: 'text'
+} as const
+const ownNames = Object.keys(own) as (keyof typeof own)[]
+const sharedNames = Object.keys(shared) as (keyof typeof shared)[]
+
+/** An item without a device has an empty one. A message without a key of the caller replaces only itself on a phone. */
+function expressionOf(name: keyof typeof own | keyof typeof shared): string {
+  if (name === 'device_id') return `coalesce(m.device_id, '')`
+  if (name === 'collapse_id') return 'coalesce(k.collapse_id, m.message_id::text)'
+  return name in own ? `m.${name}` : `k.${name}`
 }
-type Written = keyof typeof written
-const columnsWritten = Object.keys(written) as Written[]
-const typed = Object.entries(written)
-  .map(([name, type]) => `${name} ${type}`)
-  .join(', ')
 
 // An earlier run may have written the rows: then they stay, and the next statement reads them. Users are locked in the
 // order in which deletions lock them, so that a user who is being deleted costs one row and not the whole batch.
@@ -51,19 +57,16 @@ const insert = statement(
   `${heldProject},
    held as materialized (
      select u.id from users u
-      where u.project_id = $1 and u.id = any($3::uuid[]) order by u.id for key share),
-   added as (
-     insert into messages (project_id, ${Object.keys(written).join(', ')})
-     select p.project_id, ${Object.keys(written)
-       .map((name) => `coalesce(m.${name}, c.${name})`)
-       .join(', ')}
-       from project p
-      cross join json_to_record($4::json) as c(${typed})
-      cross join json_to_recordset($2::json) as m(${typed})
-      where m.user_id is null or m.user_id in (select id from held)
-     on conflict (project_id, trigger_id, device_id) do nothing
-     returning 1)
-   select count(*)::int as added from added`
+      where u.project_id = $1 and u.id = any(${texts('$8')}::uuid[]) order by u.id for key share)
+   insert into messages (project_id, content, ${[...ownNames, ...sharedNames].join(', ')})
+   select p.project_id, m.content::jsonb, ${ownNames.map(expressionOf).join(', ')}, ${sharedNames.map(expressionOf).join(', ')}
+     from project p
+    cross join unnest($2::int[], ${texts('$3')}, ${ownNames.map((name, index) => `${texts(`$${index + 4}`)}::${own[name]}[]`).join(', ')})
+       as m(kind, content, ${ownNames.join(', ')})
+     join json_to_recordset($9::json) as k(kind int, ${sharedNames.map((name) => `${name} ${shared[name]}`).join(', ')})
+       on k.kind = m.kind
+    where m.user_id is null or m.user_id in (select id from held)
+   on conflict (project_id, trigger_id, device_id) do nothing`
 )
 const projectExists = statement(
   'messages.project_exists',
@@ -183,27 +186,49 @@ export const inKeyOrder = (one: Key, two: Key) =>
 /** Returns the number of added rows: none for deleted users, or if the project is being erased. */
 export async function insertMessages(db: Db, projectId: ProjectId, rows: MessageRow[]): Promise<number> {
   const sorted = rows.toSorted(inKeyOrder)
-  const [first] = sorted
-  if (!first) return 0
-  // Each row names its user, because the statement filters by it.
-  const shared = columnsWritten.filter(
-    (name) => name !== 'user_id' && sorted.every((row) => isSame(row[name], first[name]))
-  )
-  const common = JSON.stringify(picked(first, shared))
-  const own = columnsWritten.filter((name) => !shared.includes(name))
-  const each = JSON.stringify(sorted.map((row) => picked(row, own)))
-  const userIds = [...new Set(rows.flatMap(({ user_id }) => user_id ?? []))]
-  const [row] = await db.query<{ added: number }>(insert, [projectId, each, userIds, common])
-  return row!.added
+  const kinds: MessageRow[] = []
+  const kindOf = sorted.map((row) => findKind(kinds, row))
+  let content: [MessageRow['content'], string] | undefined
+  const contents = sorted.map((row) => {
+    // A text that names no recipient is one object for all.
+    if (content?.[0] !== row.content) content = [row.content, JSON.stringify(row.content)]
+    return content[1]
+  })
+  return db.run(insert, [
+    projectId,
+    kindOf,
+    joined(contents),
+    ...ownNames.map((name) => joined(sorted.map((row) => row[name] ?? ''))),
+    JSON.stringify(kinds.map(sharedOf))
+  ])
+}
+
+const mostCompared = 16
+
+/** The place of the row's kind in the list, to which it is added if it is new. */
+function findKind(kinds: MessageRow[], row: MessageRow): number {
+  for (let at = kinds.length - 1; at >= Math.max(0, kinds.length - mostCompared); at -= 1)
+    if (isSameKind(row, kinds[at]!)) return at
+  return kinds.push(row) - 1
 }
 
 const isSame = (one: unknown, two: unknown) =>
   one === two || (one instanceof Date && two instanceof Date && one.getTime() === two.getTime())
 
+const collapsesAlone = ({ collapse_id, message_id }: MessageRow) => collapse_id === message_id
+
+function isSameKind(one: MessageRow, two: MessageRow): boolean {
+  for (const name of sharedNames)
+    if (!isSame(one[name], two[name]) && !(name === 'collapse_id' && collapsesAlone(one) && collapsesAlone(two)))
+      return false
+  return true
+}
+
 /** Leaves null fields out. */
-function picked(row: MessageRow, names: Written[]): Partial<MessageRow> {
-  const said: Record<string, unknown> = {}
-  for (const name of names) if (row[name] !== null) said[name] = row[name]
+function sharedOf(row: MessageRow, kind: number): Record<string, unknown> {
+  const said: Record<string, unknown> = { kind }
+  for (const name of sharedNames) if (row[name] !== null) said[name] = row[name]
+  if (collapsesAlone(row)) said.collapse_id = undefined
   return said
 }
 

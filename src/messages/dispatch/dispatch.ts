@@ -318,9 +318,10 @@ export class Dispatcher {
 
   /** Writes the changes that follow from the claimed row; the object in memory gets them once they are written. */
   async #settle(projectId: ProjectId, row: MessageRow, changes: Partial<MessageRow>, end?: Settling['end']) {
-    const { trigger_id, device_id, message_id, campaign_id, user_id, state, due_at, variant, language, step } = row
+    const { trigger_id, device_id, message_id, push_id, campaign_id, user_id, state, due_at } = row
+    const { variant, language, step } = row
     const { attempts, retries, gateway_message_id, reason, reason_message, gateway_code } = row
-    const ids = { trigger_id, device_id, message_id, campaign_id, user_id, variant, language, step }
+    const ids = { trigger_id, device_id, message_id, push_id, campaign_id, user_id, variant, language, step }
     const before = { state, due_at, attempts, retries, gateway_message_id, reason, reason_message, gateway_code }
     const claimed = { owner: row.owner, due_at }
     const settling = { settlement: { ...ids, ...before, ...changes, claimed }, end }

@@ -7,7 +7,8 @@ import { together } from '../platform/db/together.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import type { Journal } from './journal/journal.ts'
+import { Gatherer } from './gather.ts'
+import type { Journal, Noted } from './journal/journal.ts'
 import type { OutcomeChange } from './message.ts'
 import { type Settlement, settleMessages } from './settle-store.ts'
 import { keyOf } from './store.ts'
@@ -46,6 +47,13 @@ export interface Settling {
   end?: End | undefined
 }
 
+/** An outcome on its way to the database, for which `done` is called once. */
+interface Waiting {
+  settling: Settling
+  noted: Noted
+  done(recorded: boolean): void
+}
+
 /** Waits after a failure; the last one repeats for as long as the database cannot be reached. */
 const waitsMs = [100, 200, 500, 1_000]
 /** The most refusals by a working database, after which the outcome is dropped. */
@@ -81,6 +89,8 @@ export class Settler {
   readonly #scheduleRetry: SettlerOptions['scheduleRetry']
   readonly #journal: Journal | undefined
   readonly #writes: Coalescer<Settling, void>
+  readonly #accepted = new Gatherer<Waiting>((projectId, waiting) => this.#record(projectId, waiting))
+  readonly #metrics: Metrics
   #waiting = 0
   readonly #waitingOf = new Map<ProjectId, number>()
   readonly #blocked: (() => void)[] = []
@@ -96,14 +106,13 @@ export class Settler {
     this.#publish = publish
     this.#scheduleRetry = scheduleRetry
     this.#journal = journal
+    this.#metrics = metrics
     metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', () => [
       ...this.#counts.values()
     ])
     this.#writes = createCoalescer<Settling, void>(
       async (projectId, batch) => {
-        metrics.coalesced('outcomes', batch.length)
-        const changes = await againIfRaced(() => pool.transaction((tx) => this.#settleTogether(tx, projectId, batch)))
-        for (const change of changes) this.#count(change)
+        await this.#write(projectId, batch)
         return []
       },
       undefined,
@@ -115,10 +124,20 @@ export class Settler {
    * Keeps the outcome until the database has accepted it, however long that takes. False if this process stops before,
    * or the database refuses it: then the row is unchanged, and another process finds it by its time.
    */
-  async settle(projectId: ProjectId, settling: Settling): Promise<boolean> {
+  settle(projectId: ProjectId, settling: Settling): Promise<boolean> {
     this.#enter(projectId)
     const { settlement } = settling
     const noted = settlement.state === 'accepted' ? this.#journal?.note(projectId, settlement) : undefined
+    return this.#keep(projectId, settling, noted)
+  }
+
+  /** Does the same for a push that a gateway accepted, and calls `done`. Most outcomes of a broadcast take this way. */
+  accepted(projectId: ProjectId, settling: Settling, done: (recorded: boolean) => void): void {
+    this.#enter(projectId)
+    this.#accepted.add(projectId, { settling, noted: this.#journal?.note(projectId, settling.settlement), done })
+  }
+
+  async #keep(projectId: ProjectId, settling: Settling, noted: Noted): Promise<boolean> {
     let refusals = 0
     try {
       for (let tries = 0; ; tries += 1) {
@@ -170,6 +189,31 @@ export class Settler {
     const due = settlements.flatMap(({ due_at }) => due_at?.getTime() ?? [])
     if (due.length > 0) await this.#scheduleRetry(tx, projectId, new Date(Math.min(...due)))
     return changes
+  }
+
+  async #write(projectId: ProjectId, batch: Settling[]): Promise<void> {
+    this.#metrics.coalesced('outcomes', batch.length)
+    const changes = await againIfRaced(() => this.#pool.transaction((tx) => this.#settleTogether(tx, projectId, batch)))
+    for (const change of changes) this.#count(change)
+  }
+
+  /** After a failure each outcome goes its own way: it is repeated, and one that the database refuses fails alone. */
+  async #record(projectId: ProjectId, waiting: Waiting[]): Promise<void> {
+    try {
+      await this.#write(
+        projectId,
+        waiting.map(({ settling }) => settling)
+      )
+    } catch {
+      for (const { settling, noted, done } of waiting) void this.#keep(projectId, settling, noted).then(done)
+      return
+    }
+    this.#noteDatabase(false)
+    for (const { noted, done } of waiting) {
+      this.#journal?.settled(noted)
+      this.#leave(projectId)
+      done(true)
+    }
   }
 
   async #attempt(projectId: ProjectId, settling: Settling): Promise<void> {

@@ -9,9 +9,11 @@ import type { Recovery } from '../journal/recovery.ts'
 import { isSettled, type MessageRow } from '../message.ts'
 import type { Pauses } from '../pauses.ts'
 import type { Settler, Settling } from '../settle.ts'
+import { acceptedAs, settlementOf } from './changes.ts'
 import { Claims } from './claims.ts'
 import { Following } from './following.ts'
 import { locate } from './locate.ts'
+import { Pending } from './pending.ts'
 import { crashesForgiven, nextStep } from './retry-policy.ts'
 import { soonest } from './soonest.ts'
 
@@ -41,9 +43,12 @@ export interface ByOwner {
 /** Rows that one statement claims. */
 const batchSize = 500
 
-/** One call of `dispatch`. `ends` settle when its messages do. */
+/** One call of `dispatch`. */
 interface Run extends DispatchOptions {
   projectId: ProjectId
+  /** Messages whose first response is awaited, and accepted ones that are being recorded. */
+  pending: Pending
+  /** The ends of all others. */
   ends: Promise<unknown>[]
 }
 
@@ -92,13 +97,13 @@ export class Dispatcher {
 
   /** Dispatches rows that are not settled. Returns those that another living process follows; it dispatches them. */
   async dispatch(projectId: ProjectId, rows: MessageRow[], options: DispatchOptions): Promise<MessageRow[]> {
-    const run: Run = { ...options, projectId, ends: [] }
+    const run: Run = { ...options, projectId, pending: new Pending(), ends: [] }
     const open = rows.filter((row) => !isSettled(row))
     const [owned, located] = await this.#prepare(run, open)
     const lanes = Map.groupBy(located, ({ content, endpoint }) => channelOf(content).lane(endpoint!))
-    const work = Promise.all([...lanes.values()].map((rows) => this.#guarded(run, this.#lane(run, rows)))).then(() =>
-      Promise.all(run.ends)
-    )
+    const work = Promise.all([...lanes.values()].map((rows) => this.#guarded(run, this.#lane(run, rows))))
+      .then(() => run.pending.none())
+      .then(() => Promise.all(run.ends))
     const { followed, others } = owned
     const awaited = followed.length > 0 ? this.#guarded(run, this.#awaitEnds(run, followed)) : undefined
     await soonest(Promise.all([work, awaited]), options.deadline - steadyMs(), undefined)
@@ -114,7 +119,7 @@ export class Dispatcher {
 
   /** Releases rows that no run will dispatch, because the response to their insert was lost and they may exist. */
   releaseUnsure(projectId: ProjectId, rows: MessageRow[]): void {
-    this.#releaseUndispatched({ projectId, ends: [], deadline: 0 }, rows)
+    this.#releaseUndispatched({ projectId, pending: new Pending(), ends: [], deadline: 0 }, rows)
   }
 
   /**
@@ -229,7 +234,12 @@ export class Dispatcher {
       // Runs for the first row, and again if a slow gateway lets the claim on the rest run out.
       if (!claims.isLost(row) && !claims.isClaimed(row)) await claims.claim(projectId, batch.slice(index))
       const expired = row.not_after.getTime() < Date.now()
-      const sent = claims.isLost(row) || expired ? undefined : await this.#submit(run, row)
+      const ended = claims.isLost(row) || expired
+      if (!ended && this.#submitAtOnce(run, row)) {
+        left.delete(row)
+        continue
+      }
+      const sent = ended ? undefined : await this.#submit(run, row)
       left.delete(row)
       if (claims.isLost(row)) {
         this.#following.drop(projectId, row)
@@ -237,6 +247,51 @@ export class Dispatcher {
       }
       this.#end(run, row, expired ? this.#fail(projectId, row, 'EXPIRED') : this.#follow(run, row, sent))
     }
+  }
+
+  /** False if there is no room. The usual case: no promise is made if the gateway accepts the message. */
+  #submitAtOnce(run: Run, row: MessageRow): boolean {
+    if (this.#isOver(run)) return false
+    const { projectId } = run
+    const responded = (outcome: Outcome) => {
+      this.#countSubmitted(projectId, -1)
+      if (outcome.kind === 'accepted') return this.#accepted(run, row, outcome)
+      this.#end(run, row, this.#follow(run, row, { response: Promise.resolve(outcome) }))
+      this.#leave(run)
+    }
+    this.#active += 1
+    run.pending.add()
+    this.#countSubmitted(projectId, 1)
+    try {
+      if (this.#attemptOf(run, row).submit(responded)) return true
+    } catch (error) {
+      responded(this.#handOverFailed(projectId, error))
+      return true
+    }
+    this.#countSubmitted(projectId, -1)
+    this.#leave(run)
+    return false
+  }
+
+  #leave(run: Run): void {
+    this.#active -= 1
+    run.pending.remove()
+  }
+
+  #handOverFailed(projectId: ProjectId, error: unknown): Outcome {
+    this.#log.error({ error, projectId }, 'a push could not be handed over')
+    return { kind: 'rejected', reason: 'INTERNAL_ERROR', message: 'A fault of the service.', gatewayCode: '' }
+  }
+
+  #accepted(run: Run, row: MessageRow, outcome: Outcome & { kind: 'accepted' }): void {
+    const { projectId } = run
+    const changes = acceptedAs(row, outcome)
+    const end = { message: row, endpoint: row.endpoint!, outcome }
+    this.#settler.accepted(projectId, { settlement: settlementOf(row, changes), end }, (recorded) => {
+      if (recorded) Object.assign(row, changes, { owner: null })
+      this.#following.drop(projectId, row)
+      this.#leave(run)
+    })
   }
 
   /** Waits for room at the carrier. Undefined if there was none in time, or the row is no longer claimed. */
@@ -254,8 +309,7 @@ export class Dispatcher {
         if (attempt.submit(responded)) return { response }
         this.#countSubmitted(projectId, -1)
       } catch (error) {
-        this.#log.error({ error, projectId }, 'a push could not be handed over')
-        responded({ kind: 'rejected', reason: 'INTERNAL_ERROR', message: 'A fault of the service.', gatewayCode: '' })
+        responded(this.#handOverFailed(projectId, error))
         return { response }
       }
       await soonest(attempt.ready(), Math.min(run.deadline - steadyMs(), 5_000), run.signal)
@@ -294,12 +348,7 @@ export class Dispatcher {
       const attempts = row.attempts + (outcome.kind === 'retry' && outcome.free ? 0 : 1)
       const next = nextStep(outcome, { retries: row.retries, notAfter: row.not_after.getTime() }, now)
       const end = { message: row, endpoint: row.endpoint!, outcome }
-      if (next.kind === 'accepted') {
-        const { gatewayMessageId } = next
-        const none = { reason: null, reason_message: null, gateway_code: null }
-        const accepted = { state: 'accepted' as const, due_at: null, attempts, gateway_message_id: gatewayMessageId }
-        return this.#settle(projectId, row, { ...none, ...accepted }, end)
-      }
+      if (next.kind === 'accepted') return this.#settle(projectId, row, acceptedAs(row, next), end)
       const said = { reason: next.reason, reason_message: next.message ?? null, gateway_code: next.gatewayCode }
       if (next.kind === 'failed')
         return this.#settle(projectId, row, { ...said, state: 'failed', due_at: null, attempts }, end)
@@ -318,13 +367,7 @@ export class Dispatcher {
 
   /** Writes the changes that follow from the claimed row; the object in memory gets them once they are written. */
   async #settle(projectId: ProjectId, row: MessageRow, changes: Partial<MessageRow>, end?: Settling['end']) {
-    const { trigger_id, device_id, message_id, push_id, campaign_id, user_id, state, due_at } = row
-    const { variant, language, step } = row
-    const { attempts, retries, gateway_message_id, reason, reason_message, gateway_code } = row
-    const ids = { trigger_id, device_id, message_id, push_id, campaign_id, user_id, variant, language, step }
-    const before = { state, due_at, attempts, retries, gateway_message_id, reason, reason_message, gateway_code }
-    const claimed = { owner: row.owner, due_at }
-    const settling = { settlement: { ...ids, ...before, ...changes, claimed }, end }
+    const settling = { settlement: settlementOf(row, changes), end }
     if (await this.#settler.settle(projectId, settling)) Object.assign(row, changes, { owner: null })
   }
 

@@ -19,7 +19,6 @@ export function throughGateways(envelope: Envelope, { sender }: Carriers): Dispa
     environment,
     app,
     token,
-    ...(activityToken !== undefined && { activityToken }),
     registeredAt,
     content: envelope.content,
     collapseId: envelope.collapseId,
@@ -28,6 +27,7 @@ export function throughGateways(envelope: Envelope, { sender }: Carriers): Dispa
     repeat: envelope.repeat,
     urgent: envelope.urgent
   }
+  if (activityToken !== undefined) push.activityToken = activityToken
   return { submit: (done) => sender.submit(push, done), ready: () => sender.ready(push) }
 }
 

@@ -47,6 +47,8 @@ export interface MessageRow {
   owner: string | null
   /** Present if it was just looked up. Otherwise it is looked up before the message is dispatched. */
   endpoint?: Endpoint | undefined
+  /** The end of this process's claim by the steady clock. Not stored. */
+  claimEndsAtMs?: number | undefined
 }
 
 /** A message that was settled, or that a device reported on. Subscribers get it in the transaction that writes it. */

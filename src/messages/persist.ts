@@ -36,8 +36,15 @@ const blank = {
   tapped_at: null
 }
 
-const rowOf = (draft: Draft, place: number, simulated: boolean, at: Date, owner: string): MessageRow => ({
-  ...blank,
+/** The times that rows of a batch share. */
+interface Times {
+  at: Date
+  /** When the claim of a row ends. */
+  until: Date
+  notAfter: Date
+}
+
+const rowOf = (draft: Draft, place: number, simulated: boolean, times: Times, owner: string): MessageRow => ({
   trigger_id: draft.triggerId,
   device_id: draft.endpoint.deviceId,
   message_id: draft.messageId,
@@ -49,8 +56,8 @@ const rowOf = (draft: Draft, place: number, simulated: boolean, at: Date, owner:
   step: draft.step ?? null,
   place,
   state: 'queued',
-  due_at: new Date(at.getTime() + claimMs),
-  not_after: new Date(draft.notAfter),
+  due_at: times.until,
+  not_after: times.notAfter,
   content: draft.content,
   collapse_id: draft.collapseId,
   priority: draft.priority,
@@ -58,13 +65,21 @@ const rowOf = (draft: Draft, place: number, simulated: boolean, at: Date, owner:
   environment: draft.endpoint.environment,
   activity_type: draft.endpoint.activity?.type ?? null,
   activity_id: draft.endpoint.activity?.id ?? null,
+  attempts: 0,
+  retries: blank.retries,
+  gateway_message_id: null,
   reason: null,
+  reason_message: null,
+  gateway_code: null,
   simulated,
-  created_at: at,
+  created_at: times.at,
   handed_at: null,
   settled_at: null,
+  delivered_at: null,
+  tapped_at: null,
   owner,
-  endpoint: draft.endpoint
+  endpoint: draft.endpoint,
+  claimEndsAtMs: undefined
 })
 
 const failedRow = (draft: Undeliverable, simulated: boolean, at: Date): MessageRow => ({
@@ -104,11 +119,13 @@ export const createPersist =
     const simulated = await isSimulated(projectId, tx)
     const at = new Date()
     const until = claimUntil()
+    const times = { at, until: new Date(at.getTime() + claimMs), notAfter: at }
     let place = 0
     const rows = drafts.map((draft, index) => {
       place = drafts[index - 1]?.messageId === draft.messageId ? place + 1 : 0
       if ('reason' in draft) return failedRow(draft, simulated, at)
-      const row = rowOf(draft, place, simulated, at, nodeId)
+      if (times.notAfter.getTime() !== draft.notAfter) times.notAfter = new Date(draft.notAfter)
+      const row = rowOf(draft, place, simulated, times, nodeId)
       if (draft.dueAt) return Object.assign(row, { due_at: draft.dueAt, owner: null })
       if (owner === 'batch') claims.markOfBatch(row, at)
       if (owner === 'none') Object.assign(row, { due_at: at, owner: null })

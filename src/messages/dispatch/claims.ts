@@ -21,11 +21,6 @@ export const claimUntil = (): Date => new Date(Date.now() + claimMs)
 export class Claims {
   readonly #pool: Pool
   readonly #owner: string
-  /**
-   * Ends of claims by the steady clock: setting the wall clock must not make a claim longer than it is for other
-   * processes.
-   */
-  readonly #endsAt = new WeakMap<MessageRow, number>()
   /** Rows that another process claimed or settled, or that were deleted with their user. */
   readonly #lost = new WeakSet<MessageRow>()
   #closed = false
@@ -36,23 +31,29 @@ export class Claims {
   }
 
   isClaimed(row: MessageRow): boolean {
-    return (this.#endsAt.get(row) ?? 0) >= steadyMs() + marginMs
+    return (row.claimEndsAtMs ?? 0) >= steadyMs() + marginMs
   }
 
   isLost(row: MessageRow): boolean {
     return this.#lost.has(row)
   }
 
-  /** Notes a claim that is valid until then. */
+  /**
+   * Notes a claim that is valid until then. Its end is kept by the steady clock: setting the wall clock must not make a
+   * claim longer than it is for other processes.
+   */
   mark(row: MessageRow, until: Date): void {
-    this.#endsAt.set(row, steadyMs() + claimMs)
+    row.claimEndsAtMs = steadyMs() + claimMs
     Object.assign(row, { state: 'handed', due_at: until, owner: this.#owner })
   }
 
   /** Notes a claim that has no end in the database: a batch owns the row, and finds it again after a crash. */
   markOfBatch(row: MessageRow, at: Date): void {
-    this.#endsAt.set(row, steadyMs() + claimMs)
-    Object.assign(row, { state: 'handed', due_at: null, handed_at: at, owner: this.#owner })
+    row.claimEndsAtMs = steadyMs() + claimMs
+    row.state = 'handed'
+    row.due_at = null
+    row.handed_at = at
+    row.owner = this.#owner
   }
 
   /**

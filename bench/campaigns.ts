@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { type ApnsGateway, type Arrivals, watchedToken } from './support/apns-gateway.ts'
+import { report } from './support/figures.ts'
 import { type Started, start, stop } from './support/load.ts'
 import { cpuMs, familyCpuMs, mostMegabytes, parentOf } from './support/usage.ts'
 
@@ -133,7 +134,16 @@ interface Running {
   startWorker: () => Promise<Started>
 }
 
-async function broadcast({ client, api, gateway, startWorker }: Running, size: number): Promise<void> {
+/** What a broadcast of this size took: µs of CPU are for a message. */
+interface Broadcast {
+  size: number
+  perSecond: number
+  workerMicros: number
+  databaseMicros: number | undefined
+  workerMegabytes: number
+}
+
+async function broadcast({ client, api, gateway, startWorker }: Running, size: number): Promise<Broadcast> {
   const project = `p${size}`
   await newProject(client, api.url, project, size)
   const worker = await startWorker()
@@ -159,7 +169,30 @@ async function broadcast({ client, api, gateway, startWorker }: Running, size: n
       `after ${firstAt - began} ms; CPU a message: worker ${micros[0]} µs, api ${micros[1]} µs, gateway ${micros[2]} µs, ` +
       `PostgreSQL ${database ? `${micros[3]} µs` : 'elsewhere'}; worker at most ${Math.round(mostMegabytes(worker.child.pid!))} MB`
   )
+  const workerMegabytes = Math.round(mostMegabytes(worker.child.pid!))
   await stop(worker.child)
+  const [workerMicros, , , databaseMicros] = micros as [number, number, number, number]
+  const perSecond = Math.round(size / seconds)
+  return { size, perSecond, workerMicros, databaseMicros: database ? databaseMicros : undefined, workerMegabytes }
+}
+
+/** Figures of the largest broadcast; those of the others show how they grow. */
+function reportBroadcasts(all: Broadcast[]): void {
+  const largest = all.at(-1)!
+  const figure = (name: string, unit: string, better: 'less' | 'more', goal: number, of: (one: Broadcast) => number) =>
+    report({
+      name: `${name} of a broadcast to ${largest.size.toLocaleString('en')} devices`,
+      value: of(largest),
+      unit,
+      better,
+      goal,
+      growth: { of: 'devices', unit, points: all.map((one) => [one.size, of(one)]) }
+    })
+  figure('messages', 'messages/s', 'more', 15_000, ({ perSecond }) => perSecond)
+  figure("worker's CPU for a message", 'µs', 'less', 45, ({ workerMicros }) => workerMicros)
+  if (largest.databaseMicros !== undefined)
+    figure("PostgreSQL's CPU for a message", 'µs', 'less', 50, ({ databaseMicros }) => databaseMicros ?? 0)
+  figure("worker's memory", 'MB', 'less', 400, ({ workerMegabytes }) => workerMegabytes)
 }
 
 /** While a broadcast runs: how long after its call the push to one user arrives. */
@@ -242,7 +275,9 @@ try {
   const running: Running = { client, api, gateway, startWorker }
   if (flags.beside) for (const size of sizes) await beside(running, size)
   else {
-    for (const size of sizes) await broadcast(running, size)
+    const all: Broadcast[] = []
+    for (const size of sizes) all.push(await broadcast(running, size))
+    reportBroadcasts(all)
     if (flags.singles) await manySingles(running)
   }
   agent.destroy()

@@ -204,7 +204,8 @@ export class Settler {
         projectId,
         waiting.map(({ settling }) => settling)
       )
-    } catch {
+    } catch (error) {
+      if (isPassing(error)) this.#noteDatabase(true, error)
       for (const { settling, noted, done } of waiting) void this.#keep(projectId, settling, noted).then(done)
       return
     }

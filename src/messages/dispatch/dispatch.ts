@@ -1,4 +1,4 @@
-import { type Carriers, channelOf, type Dispatch, type FailureCode } from '../../channels/channels.ts'
+import { type Carriers, channelOf, type FailureCode } from '../../channels/channels.ts'
 import type { Outcome } from '../../gateways/gateways.ts'
 import type { Db, Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
@@ -9,36 +9,17 @@ import type { Recovery } from '../journal/recovery.ts'
 import { isSettled, type MessageRow } from '../message.ts'
 import type { Pauses } from '../pauses.ts'
 import type { Settler, Settling } from '../settle.ts'
+import { attemptOf } from './attempt.ts'
 import { acceptedAs, settlementOf } from './changes.ts'
 import { Claims } from './claims.ts'
 import { Following } from './following.ts'
 import { locate } from './locate.ts'
+import type { ByOwner, DispatchOptions } from './options.ts'
 import { Pending } from './pending.ts'
 import { crashesForgiven, nextStep } from './retry-policy.ts'
 import { soonest } from './soonest.ts'
 
-export interface DispatchOptions {
-  /**
-   * A time of the steady clock. Until then `dispatch` waits for responses and short retries; the retry job continues
-   * the rest.
-   */
-  deadline: number
-  signal?: AbortSignal | undefined
-  /** A caller waits for the outcomes: these messages go before those of campaigns. */
-  urgent?: boolean
-  /** An owner that is known to be dead, although the list of nodes may still name it. */
-  deadOwner?: string | undefined
-}
-
-/** Open rows, by the process that owns them. */
-export interface ByOwner {
-  /** Followed by this process. */
-  followed: MessageRow[]
-  /** Owned by another process that is alive, or may be: it follows them, and no other process touches them. */
-  others: MessageRow[]
-  /** Owned by no process, by a dead one, or by this one without a run that follows them. */
-  free: MessageRow[]
-}
+export type { ByOwner, DispatchOptions } from './options.ts'
 
 /** Rows that one statement claims. */
 const batchSize = 500
@@ -263,7 +244,7 @@ export class Dispatcher {
     run.pending.add()
     this.#countSubmitted(projectId, 1)
     try {
-      if (this.#attemptOf(run, row).submit(responded)) return true
+      if (attemptOf(run, row, this.#carriers).submit(responded)) return true
     } catch (error) {
       responded(this.#handOverFailed(projectId, error))
       return true
@@ -297,7 +278,7 @@ export class Dispatcher {
   /** Waits for room at the carrier. Undefined if there was none in time, or the row is no longer claimed. */
   async #submit(run: Run, row: MessageRow): Promise<Sent | undefined> {
     const { projectId } = run
-    const attempt = this.#attemptOf(run, row)
+    const attempt = attemptOf(run, row, this.#carriers)
     const { promise: response, resolve } = Promise.withResolvers<Outcome>()
     const responded = (outcome: Outcome) => {
       this.#countSubmitted(projectId, -1)
@@ -318,23 +299,6 @@ export class Dispatcher {
       if ((await this.claims.claim(projectId, [row])).length === 0) return undefined
     }
     return undefined
-  }
-
-  #attemptOf({ projectId, urgent = false }: Run, row: MessageRow): Dispatch {
-    const { message_id, push_id, endpoint, content, collapse_id, priority, not_after, attempts } = row
-    const envelope = {
-      projectId,
-      messageId: message_id,
-      pushId: push_id,
-      endpoint: endpoint!,
-      content,
-      collapseId: collapse_id,
-      priority,
-      notAfter: not_after.getTime(),
-      repeat: attempts > 0,
-      urgent
-    }
-    return channelOf(content).dispatch(envelope, this.#carriers)
   }
 
   /** Runs after the first response: this process makes short retries itself, and the retry job makes all others. */

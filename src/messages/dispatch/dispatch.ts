@@ -14,15 +14,12 @@ import { acceptedAs, settlementOf } from './changes.ts'
 import { Claims } from './claims.ts'
 import { Following } from './following.ts'
 import { locate } from './locate.ts'
-import type { ByOwner, DispatchOptions } from './options.ts'
+import { type ByOwner, batchSize, type DispatchOptions } from './options.ts'
 import { Pending } from './pending.ts'
 import { crashesForgiven, nextStep } from './retry-policy.ts'
 import { soonest } from './soonest.ts'
 
 export type { ByOwner, DispatchOptions } from './options.ts'
-
-/** Rows that one statement claims. */
-const batchSize = 500
 
 /** One call of `dispatch`. */
 interface Run extends DispatchOptions {

@@ -22,3 +22,6 @@ export interface ByOwner {
   /** Owned by no process, by a dead one, or by this one without a run that follows them. */
   free: MessageRow[]
 }
+
+/** Rows that one statement claims. */
+export const batchSize = 500

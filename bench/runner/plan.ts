@@ -22,8 +22,8 @@ export const plan: Bench[] = [
     name: 'push',
     measures:
       'Pushes over TLS to one server in a process of its own, by our sender, by `node:http2` under our sender, and by two libraries, in turns. CPU is that of the sending process.',
-    quick: ['--sends', '20000', '--rounds', '3'],
-    full: ['--sends', '50000', '--rounds', '5'],
+    quick: ['--seconds', '2', '--rounds', '3'],
+    full: ['--seconds', '3', '--rounds', '5', '--sizes', '1000,100000,1000000'],
     seconds: [120, 600]
   },
   {

@@ -35,6 +35,9 @@ export async function startLightGateway(
   return (server.address() as AddressInfo).port
 }
 
+/** Calls `onFrame` for each frame of what it reads. */
+export const framesOf = (onFrame: FrameEvents['onFrame']) => new FrameReader({ onFrame })
+
 function serve(socket: TLSSocket, arrived: (path: string) => void): void {
   socket.setNoDelay(true)
   const out = Buffer.allocUnsafe(1 << 20)
@@ -75,7 +78,7 @@ function serve(socket: TLSSocket, arrived: (path: string) => void): void {
     } else if (type === types.settings && !(flag & flags.ack)) frame(types.settings, flags.ack, 0, Buffer.alloc(0))
     else if (type === types.ping && !(flag & flags.ack)) frame(types.ping, flags.ack, 0, from.subarray(start, last))
   }
-  const reader = new FrameReader({ onFrame })
+  const reader = framesOf(onFrame)
   const flush = () => {
     if (taken > window / 4) {
       const update = Buffer.alloc(4)

@@ -11,6 +11,7 @@ import { messageMonths } from './messages/messages.ts'
 import { pausedSentence, pauseOf } from './platform/backup/paused.ts'
 import type { Config } from './platform/config/config.ts'
 import { openPool, type Pool } from './platform/db/db.ts'
+import { tooFull } from './platform/db/embedded/disk.ts'
 import { createListener } from './platform/db/listen.ts'
 import { migrate } from './platform/db/migrate.ts'
 import type { Database } from './platform/db/open.ts'
@@ -294,12 +295,13 @@ function openHttp(
     opened.push(endStreams)
   tracing.requests(http.app)
   const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
+  const full = () => (config.DATABASE_URL === undefined ? tooFull(config.DATA_DIR) : undefined)
   if (siblings) countProcesses(metrics, siblings)
   healthRoutes(open, {
     pool,
     metrics: async () => (siblings ? together(await siblings.reports()) : metrics.registry.metrics()),
     stopping,
-    warning: () => nodes.warning() ?? (siblings && missingProcesses(siblings.state())),
+    warning: () => nodes.warning() ?? (siblings && missingProcesses(siblings.state())) ?? full(),
     metricsToken: config.METRICS_TOKEN
   })
   docsRoutes(open, http.documented, schemaNames)

@@ -41,7 +41,8 @@ export function healthRoutes(
         status: Type.String(),
         warning: Type.Optional(
           Type.String({
-            description: 'It can serve, but no node runs jobs: triggers, retries, tasks of agents and webhooks wait.'
+            description:
+              'It can serve, but no node runs jobs (triggers, retries, tasks of agents and webhooks wait), or the disk of the embedded database is almost full.'
           })
         )
       }),

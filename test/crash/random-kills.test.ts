@@ -13,9 +13,10 @@ import { descendantsOf } from '../support/processes.ts'
 import { temporaryFolder } from '../support/program.ts'
 import { startReceiver } from '../support/receiver.ts'
 
-// TIDINGS_LONG=1 kills for ten minutes. TIDINGS_SEED repeats the choices of a run.
+// TIDINGS_LONG=1 kills for ten minutes, or for TIDINGS_SECONDS. TIDINGS_SEED repeats the choices of a run, and
+// TIDINGS_DETAILS prints them.
 const long = Boolean(process.env.TIDINGS_LONG)
-const killingMs = long ? 600_000 : 40_000
+const killingMs = process.env.TIDINGS_SECONDS ? Number(process.env.TIDINGS_SECONDS) * 1_000 : long ? 600_000 : 40_000
 /** Between two blows. In the long mode the share of doubled pushes counts, which depends on it. */
 const pauseMs = long ? { least: 3_000, more: 6_000 } : { least: 1_000, more: 4_000 }
 const seed = Number(process.env.TIDINGS_SEED ?? Date.now() % 1_000_000)
@@ -147,11 +148,12 @@ function report(t: TestContext, load: ReturnType<typeof startLoad>, arrivals: Ar
     const shape = (same: Arrival[]) =>
       `${same[0]!.title.slice(0, 1)} ${same.map(({ node, at }) => `${node}@${Math.round(at / 1000)}`).join(' ')}`
     t.diagnostic(list(Map.groupBy(repeated(arrivals), shape)))
-    for (const same of killed) {
+    const killsMs = (same: Arrival[]) => {
       const [first] = inOrder(same)
       const kill = blows.find(({ what, node }) => what === 'kill -9' && node === first.node)
-      t.diagnostic(`${first.node} was killed ${kill!.at - first.at} ms after it arrived`)
+      return `${first.node} after ${Math.round((kill!.at - first.at) / 50) * 50} ms:`
     }
+    t.diagnostic(`killed ${list(Map.groupBy(killed, killsMs))}`)
   }
 }
 

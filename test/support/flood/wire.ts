@@ -55,17 +55,17 @@ export function wireClient(port: number) {
       const silent = () =>
         request.broken ? finish(undefined) : finish(undefined, new Error(`no response within ${silenceMs / 1000} s`))
       let timer = setTimeout(silent, request.broken ? brokenMs : silenceMs)
-      here.on('error', () => finish(undefined))
-      here.on('close', () => finish(undefined))
+      // A stream that has ended by itself is a response too.
+      let streamed: (() => WireReply) | undefined
+      here.on('error', () => finish(streamed?.()))
+      here.on('close', () => finish(streamed?.()))
       here.on('data', (chunk) => {
         seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk])
         const reply = replyIn(seen, request.head)
         if (reply === 'stream') {
           clearTimeout(timer)
-          timer = setTimeout(
-            () => finish({ ...finalHead(seen)!.head, text: seen.toString('utf8'), closes: true }),
-            streamMs
-          )
+          streamed = () => ({ ...finalHead(seen)!.head, text: seen.toString('utf8'), closes: true })
+          timer = setTimeout(() => finish(streamed!()), streamMs)
         } else if (reply) finish(reply)
       })
       here.write(request.bytes)

@@ -31,7 +31,8 @@ export function mixedNodes(t: TestContext, { database, gateway }: Nodes) {
   // All nodes are on one machine, and a node that is restarted finds the folder of the one that died.
   let folder: Promise<string> | undefined
   const dataDir = () => (folder ??= temporaryFolder(t))
-  async function start(role: Role, tree: string = root): Promise<MixedNode> {
+  /** `within`: a command that runs the node, as `nice` would. */
+  async function start(role: Role, tree: string = root, within: string[] = []): Promise<MixedNode> {
     started += 1
     const name = `${role}-${started}`
     const env = {
@@ -46,7 +47,7 @@ export function mixedNodes(t: TestContext, { database, gateway }: Nodes) {
       ROLE: role,
       ...gateway.settingsOf(name)
     }
-    const program = startProgram(t, env, [process.execPath, join(tree, 'test/support/gateway-node.ts')])
+    const program = startProgram(t, env, [...within, process.execPath, join(tree, 'test/support/gateway-node.ts')])
     return { role, name, program, url: await program.ready }
   }
   const sql = async (text: string, values?: unknown[]): Promise<Json[]> =>

@@ -68,7 +68,7 @@ async function measure() {
     const { stdout } = await run(process.execPath, [script, JSON.stringify(setup)], { env })
     return JSON.parse(stdout)
   }
-  const names = ['tidings', 'fcm', 'node:http2', 'node-apn', 'apns2', 'tls'] as const
+  const names = ['tidings', 'personal', 'fcm', 'node:http2', 'node-apn', 'apns2', 'tls'] as const
   const found: Record<string, Measured[]> = Object.fromEntries(names.map((name) => [name, []]))
   try {
     for (let round = 0; round < Number(values.rounds); round += 1)
@@ -115,6 +115,7 @@ function reportAll(found: Record<string, Measured[]>, sizes: number[]): void {
     better: 'more',
     goal: 8
   })
+  report({ name: 'CPU for a push with its own text', value: cpuOf(found.personal!), unit: 'µs', better: 'less' })
   report({ name: 'CPU for a push through FCM', value: cpuOf(found.fcm!), unit: 'µs', better: 'less' })
 }
 

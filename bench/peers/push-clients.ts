@@ -10,7 +10,8 @@ import { newId, type ProjectId } from '../../src/platform/ids.ts'
 import { tlsAlone } from './tls-alone.ts'
 
 export interface Setup {
-  client: 'tidings' | 'fcm' | 'node:http2' | 'apns2' | 'node-apn' | 'tls'
+  /** `personal`: our sender, with a title of its own for each push; else all have the same content. */
+  client: 'tidings' | 'personal' | 'fcm' | 'node:http2' | 'apns2' | 'node-apn' | 'tls'
   origin: string
   ca: string
   key: string
@@ -62,6 +63,7 @@ function credentialOf({ client, origin, ca, key: privateKey }: Setup): Credentia
 function tidings(setup: Setup): SendAll {
   const credential = credentialOf(setup)
   const { gateway } = credential
+  const isPersonal = setup.client === 'personal'
   const sender = createSender({
     credentials: { find: async () => credential },
     providerTokens: { of: async () => 'x'.repeat(184) },
@@ -81,7 +83,7 @@ function tidings(setup: Setup): SendAll {
       // A token of Firebase has 163 letters.
       token: gateway === 'fcm' ? nextToken().padEnd(163, ':APA91b') : nextToken(),
       registeredAt: new Date(0),
-      content: { kind: 'alert', notification: content },
+      content: { kind: 'alert', notification: isPersonal ? { ...content, title: `Hello ${number}` } : content },
       collapseId: messageId,
       priority: 'high',
       notAfter: Date.now() + 3_600_000
@@ -160,7 +162,15 @@ async function measure(sendAll: SendAll, may: (sent: number) => boolean) {
 }
 
 const setup = JSON.parse(process.argv[2]!) as Setup
-const clients = { tidings, fcm: tidings, 'node:http2': tidings, apns2, 'node-apn': nodeApn, tls: tlsAlone }
+const clients = {
+  tidings,
+  personal: tidings,
+  fcm: tidings,
+  'node:http2': tidings,
+  apns2,
+  'node-apn': nodeApn,
+  tls: tlsAlone
+}
 const sendAll = await clients[setup.client](setup)
 await sendAll(during(setup.warmMs))
 const bySize: number[] = []

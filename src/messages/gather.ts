@@ -13,8 +13,8 @@ interface Lane<Item> {
 
 /**
  * Gathers items of a project for one transaction at a time, as the coalescer does (src/platform/coalesce.ts), but without a
- * promise for each: with thousands of pushes a second, promises were a fifth of the CPU of a broadcast
- * (docs/decisions/0073). `record` must not throw; it tells each item how it ended.
+ * promise for each: with thousands of pushes a second, promises and objects cost much of the CPU of a broadcast
+ * (docs/decisions/0068). `record` must not throw; it tells each item how it ended.
  */
 export class Gatherer<Item> {
   readonly #record: (projectId: ProjectId, items: Item[]) => Promise<void>

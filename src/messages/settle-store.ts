@@ -45,7 +45,7 @@ const settle = statement('messages.settle', settling('and m.message_id = g.messa
 const settleMoved = statement('messages.settle_moved', settling(''))
 
 // Most messages of a broadcast are accepted at the first attempt. Then one scan of an index finds those of a trigger, and
-// half of the time is enough (docs/decisions/0073 has the figures). Here too every index leads to these rows alone, and
+// spares a look-up for each (docs/decisions/0068 has figures). Here too every index leads to these rows alone, and
 // the statement is planned anew each time: a plan that was made for an empty month would read a full one row by row. The
 // scan is usually in the order of the devices; where it is not, two transactions may deadlock, and one is repeated. A
 // gateway that repeats the id of the push is not quoted. No id contains control characters, so the result is one text.

@@ -183,7 +183,7 @@ function assertDoublesExplained(arrivals: Arrival[], blows: Blow[]): void {
   const { killed, unexplained } = causesOf(arrivals, blows)
   assert.deepEqual(unexplained, [], 'these pushes arrived again without a cause')
   // The share is the time that a push is with the gateway, divided by the time between two kills of its node. One kill in
-  // the middle of a broadcast doubles 200 on a busy machine, so these bounds are wide: docs/decisions/0071 has figures.
+  // the middle of a broadcast doubles 200 on a busy machine, so these bounds are wide: docs/decisions/0067 has figures.
   assert.ok(
     killed.length * (long ? 100 : 20) < arrivals.length,
     `${killed.length} of ${arrivals.length} pushes arrived again`

@@ -8,7 +8,7 @@ import { journalName, type Line, lineOf } from './format.ts'
 // A push that a gateway accepted is sent again if its process dies before the database has the outcome. The journal
 // bridges that gap: its lines reach the kernel within the turn of the event loop in which responses arrive, and outlive
 // kill -9 of the process. They do not outlive the machine, because nothing is synced to the disk: a sync for each turn
-// would cost more than the doubles. docs/decisions/0071 has the figures.
+// would cost more than the doubles. docs/decisions/0067 has the figures.
 
 /** One file. `open`: lines whose outcomes the database does not have yet. */
 interface Segment {

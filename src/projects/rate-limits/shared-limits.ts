@@ -9,7 +9,7 @@ interface Asking {
 
 /**
  * Rate limits whose buckets are in the parent of several processes, so that a caller finds the same bucket whichever
- * process serves it. All requests of a turn of the event loop ask in one message: at 64 connections one costs 3 µs.
+ * process serves it. All requests of a turn of the event loop ask in one message, so that many cost little more than one.
  * If the parent does not respond, this process grants from buckets of its own.
  */
 export function createSharedLimits(take: Take, own: RateLimits): RateLimits {

@@ -9,7 +9,7 @@ import { readPosition } from './store.ts'
 
 /**
  * A standby that serves reads of pages and exports. A read sees everything that was committed before it began: it waits a
- * moment until the replica has replayed that much, and otherwise goes to the primary (docs/decisions/0070).
+ * moment until the replica has replayed that much, and otherwise goes to the primary (docs/decisions/0069).
  */
 export interface Replica {
   /** Begins to look at the replica. Before that, all reads go to the primary. */

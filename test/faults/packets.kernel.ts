@@ -6,7 +6,7 @@ import { outage } from '../support/outage.ts'
 
 // The kernel drops, loses or resets packets between nodes and their database, or a gateway. The command gives the test a
 // network of its own, which its rules do not leave:
-//   TIDINGS_LONG=1 unshare -n sh -c 'ip link set lo up && node test/run.ts test/faults/packets.test.ts'
+//   TIDINGS_LONG=1 unshare -n sh -c 'ip link set lo up && node test/run.ts test/faults/packets.kernel.ts'
 const skip = noKernelFaults() ?? (hasOwnNetwork() ? false : 'needs a network of its own: unshare -n')
 const people = 400
 const faults: [string, PacketFault][] = [

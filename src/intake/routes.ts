@@ -15,6 +15,8 @@ import { settingsFor } from './settings.ts'
 
 /** SDKs send 500 KB at most. */
 const mostBytes = 1024 * 1024
+/** SDKs send 250 at most. Each may log another user in, and a request must not keep the database busy for long. */
+const mostMessages = 1_000
 const mostReasons = 3
 const mostCharacters = 256
 
@@ -58,6 +60,8 @@ export function intakeRoutes(http: Http, { intake, identity, admission, baseUrlO
     if (!project.intake) throw intakeOff()
     const messages = kind ? [sent] : Array.isArray(sent.batch) ? sent.batch : undefined
     if (!messages) throw new Refusal('malformed_body', 'batch: must be a list of messages')
+    if (messages.length > mostMessages)
+      throw new Refusal('body_too_large', `batch: must have at most ${mostMessages} messages`)
     const asked = project.identityVerification && request.headers[userTokenHeader.toLowerCase()] === undefined
     const proven = asked ? undefined : await identity.userOf({ project, actor: '', ...(key && { key }) }, request)
     const arrival = { sentAt: timeIn(sent.sentAt), at: new Date() }
@@ -74,7 +78,7 @@ export function intakeRoutes(http: Http, { intake, identity, admission, baseUrlO
   for (const kind of kinds)
     for (const path of [`/${kind}`, `/${kind[0]}`]) routes.post(path, options, (call) => take(call, kind))
   for (const path of ['/batch', '/import', '/b']) routes.post(path, options, (call) => take(call, undefined))
-  // SDKs report figures about themselves here. They are read by no one, so they need no key and are not stored.
+  // SDKs report figures about themselves here. The service has no use for them: they need no key and are not stored.
   routes.post('/m', { ...options, bodyKind: 'ignored' }, () => ({ success: true }))
   routes.get(
     '/projects/:write_key/settings',

@@ -229,5 +229,8 @@ describe('the intake of analytics SDKs', () => {
     assert.match(preflight.headers.get('access-control-allow-headers')!, /Authorization/)
     assert.equal((await ask(service.url, 'POST', '/v1/m', { json: { series: [] } })).status, 200)
     assert.equal((await post(project, '/b', { batch: [], pad: 'x'.repeat(1_100_000) })).status, 413)
+    const many = Array.from({ length: 1_001 }, () => ({ type: 'track', userId: 'ana', event: 'x' }))
+    assert.equal((await post(project, '/b', { batch: many })).status, 413)
+    assert.deepEqual(await eventsOf(project), [])
   })
 })

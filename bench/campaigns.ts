@@ -13,6 +13,7 @@ import pg from 'pg'
 import { type ApnsGateway, type Arrivals, watchedToken } from './support/apns-gateway.ts'
 import { report } from './support/figures.ts'
 import { type Started, start, stop } from './support/load.ts'
+import { addPeople } from './support/people.ts'
 import { cpuMs, familyCpuMs, mostMegabytes, parentOf } from './support/usage.ts'
 
 const url = process.env.BENCH_DATABASE_URL ?? process.env.TEST_DATABASE_URL
@@ -67,31 +68,6 @@ function ask(base: string, method: string, path: string, body?: unknown): Promis
   })
 }
 
-/** A user with a device and a token for each number, and further ones whose pushes are watched. */
-async function fill(client: pg.Client, project: string, count: number, watched = 0): Promise<void> {
-  const id = `('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`
-  const series = `from generate_series(1, ${count + watched}) as n`
-  await client.query(
-    `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
-     select $1, ${id}, 'user-' || n, jsonb_build_object('n', n, 'name', 'Name ' || n), now(), now() ${series}`,
-    [project]
-  )
-  await client.query(
-    `insert into devices (project_id, id, user_id, platform, push_permission, facts, created_at, updated_at, last_seen_at)
-     select $1, 'device-' || n, ${id}, 'IOS', true, '{}', now(), now(), now() ${series}`,
-    [project]
-  )
-  const hex = `encode(sha256(($1 || n)::bytea), 'hex')`
-  await client.query(
-    `insert into push_tokens (project_id, hash, device_id, token, type, environment, registered_at)
-     select $1, sha256(($1 || n)::bytea), 'device-' || n,
-            case when n > ${count} then '${watchedToken}' || lpad(to_hex(n), 60, '0') else '0000' || right(${hex}, 60) end,
-            'APNS', 'production', now() ${series}`,
-    [project]
-  )
-  await client.query('vacuum analyze users, devices, push_tokens')
-}
-
 async function ended(api: string, project: string, id: string): Promise<void> {
   for (;;) {
     const { state, counts } = await ask(api, 'GET', `/projects/${project}/api/v1/triggers/${id}`)
@@ -107,7 +83,7 @@ const trigger = async (api: string, project: string, audience: object): Promise<
 
 async function newProject(client: pg.Client, api: string, project: string, size: number, watched = 0): Promise<void> {
   await ask(api, 'POST', '/projects', { name: project, id: project, limits: { requests_per_second: 0 } })
-  await fill(client, project, size, watched)
+  await addPeople(client, project, size, watched)
   const campaign = { name: 'News', status: 'active', message: { title: 'Hello {{ user.name }}', body: 'News' } }
   await ask(api, 'PUT', `/projects/${project}/campaigns/news`, campaign)
 }

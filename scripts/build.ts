@@ -1,4 +1,5 @@
 // Builds dist/ from src/: the same files without types. Node strips types itself, but not under node_modules.
+import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -27,6 +28,13 @@ for (const file of files) {
     const code = stripTypeScriptTypes(readFileSync(from, 'utf8'), { mode: 'strip' }).replace(specifier, '$1$2$3.js$2')
     writeFileSync(`${to.slice(0, -3)}.js`, code)
   }
+}
+// The client is for other programs, so it has declarations beside its files.
+const declare = ['-p', 'tsconfig.client.json', '--noEmit', 'false', '--declaration', '--emitDeclarationOnly']
+execFileSync(join(root, 'node_modules/.bin/tsc'), [...declare, '--outDir', join(target, 'client')], { cwd: root })
+for (const file of globSync('client/*.d.ts', { cwd: target })) {
+  const path = join(target, file)
+  writeFileSync(path, readFileSync(path, 'utf8').replace(specifier, '$1$2$3.js$2'))
 }
 cpSync(await builtConsole(tmpdir()), join(target, 'console', 'built'), { recursive: true })
 console.error(`dist: ${files.length} files and the console`)

@@ -143,7 +143,11 @@ export function mountSurfaces(
   preferenceRoutes(api, capabilities.preferences, capabilities.identity)
   messageRoutes(api, messages.send, pool, messages.cancelWaiting, policies.admitSend)
   activityChannelRoutes(api, capabilities.activityChannels)
-  triggerRoutes(api, triggers, policies.permitTrigger)
+  triggerRoutes(api, {
+    ...{ triggers, permitTrigger: policies.permitTrigger },
+    // Routes end their streams with the rights of the caller by themselves.
+    watching: createWatching(async () => {}, triggerStreams)
+  })
   campaignPreviewRoutes(api, campaigns, policies.issueConfirmation)
   campaignSummaryRoutes(api, { campaigns, pool })
   statsRoutes(api, capabilities.stats)
@@ -181,16 +185,18 @@ export function mountSurfaces(
   segmentRoutes(manage, capabilities.segments)
   campaignManagementRoutes(manage, { campaigns, pool, namesOf: names })
   catalogRoutes(manage, capabilities.segments.catalog)
-  // Each of these streams reads the database twice a second.
   triggerManagementRoutes(manage, {
     ...{ triggers, namesOf: names },
-    watching: watching({ caller: 20, project: 100, node: 500 })
+    watching: watching(triggerStreams)
   })
   journeyRoutes(manage, { users, campaigns, pool })
   taskRecordRoutes(manage, pool, names)
   webhookRoutes(manage, webhooks)
   approvalRoutes(manage, capabilities.oversight.approvals, names)
 }
+
+/** Each of these streams reads the database twice a second. */
+const triggerStreams: Most = { caller: 20, project: 100, node: 500 }
 
 type Admit = Mount<tenants.ApiCaller, tenants.ApiAccess>['admit']
 

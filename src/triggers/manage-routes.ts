@@ -7,6 +7,7 @@ import { listRows, TriggerQuery } from './list.ts'
 import { triggerResponse } from './response.ts'
 import { AuthoredTrigger, TriggerSizeAnswer } from './schemas.ts'
 import type { TriggerRow } from './store.ts'
+import { sendStream } from './stream-response.ts'
 import type { Triggers } from './triggers.ts'
 
 /** Routes by which the console and the CLI watch triggers. */
@@ -68,11 +69,8 @@ export function triggerManagementRoutes(
       unlimited: true
     },
     async ({ caller, params, request, reply }) => {
-      const projectId = caller.project!.id
-      const { id } = await triggers.get(projectId, params.trigger_id!)
-      const stream = triggers.streams.open(projectId, id, watching({ caller, request, reply }))
-      reply.type('text/event-stream').header('cache-control', 'no-store').header('x-accel-buffering', 'no')
-      return stream
+      const of = { projectId: caller.project!.id, triggerId: params.trigger_id! }
+      return sendStream(triggers, of, reply, () => watching({ caller, request, reply }))
     }
   )
 }

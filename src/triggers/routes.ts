@@ -11,11 +11,13 @@ import { Refusal } from '../platform/errors.ts'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
 import { pageOf } from '../platform/http/paging.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
+import type { Watching } from '../platform/http/streams/watching.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import { listPage, TriggerQuery } from './list.ts'
 import { confirmationIn, type PermitTrigger } from './permit.ts'
 import { triggerResponse } from './response.ts'
 import { ExplainAnswer, TriggerAnswer } from './schemas.ts'
+import { sendStream } from './stream-response.ts'
 import type { Triggers } from './triggers.ts'
 
 const failed = 'Failed to send campaign trigger message'
@@ -35,8 +37,7 @@ const TriggerId = Type.Object({ trigger_id: Type.String() })
 /** Contract 4.4, and routes for the triggers that it creates. */
 export function triggerRoutes(
   api: Routes<ApiCaller, ApiAccess>,
-  triggers: Triggers,
-  permitTrigger: PermitTrigger = () => undefined
+  { triggers, permitTrigger, watching }: { triggers: Triggers; permitTrigger: PermitTrigger; watching: Watching }
 ): void {
   // The obvious `:campaign_id::trigger` would be one parameter of that name and match every id.
   api.post(
@@ -135,5 +136,21 @@ export function triggerRoutes(
     },
     ({ caller, params: { trigger_id }, query: { project_user_id } }) =>
       triggers.explain(caller.project.id, trigger_id!, { projectUserId: project_user_id })
+  )
+
+  api.get(
+    '/triggers/:trigger_id/stream',
+    {
+      operationId: 'streamTrigger',
+      summary: 'Watch a trigger: a server-sent event with the trigger whenever it changes, until it has ended',
+      params: ofTrigger,
+      answerType: 'text/event-stream',
+      refusals: ['not_found', 'rate_limited'],
+      unlimited: true
+    },
+    ({ caller, params: { trigger_id }, request, reply }) =>
+      sendStream(triggers, { projectId: caller.project.id, triggerId: trigger_id! }, reply, () =>
+        watching({ caller, request, reply })
+      )
   )
 }

@@ -1,15 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { Refusal } from '../platform/errors.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
+import { shownAs } from '../platform/http/schema.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
-import { IdSchema, PropertiesSchema, UserProperties } from './schemas.ts'
+import { NewUserBody, PropertiesSchema, UserProperties } from './schemas.ts'
 import type { Users } from './users.ts'
 
 const wording = { invalid: 'Project User Id must be provided' }
 const fieldCodes = { project_user_id: 'invalid_project_user_id', properties: 'invalid_properties' } as const
 const params = { project_user_id: "The project's own id of the user, percent-encoded." }
 
-const CreateBody = Type.Object({ project_user_id: IdSchema, properties: Type.Optional(PropertiesSchema) })
 const ChangeBody = Type.Object({ properties: Type.Optional(PropertiesSchema) })
 const RemoveBody = Type.Object({
   names: Type.Array(Type.String(), {
@@ -19,7 +19,10 @@ const RemoveBody = Type.Object({
 })
 // Each entry is checked separately, so that one bad entry does not fail the others.
 const BatchBody = Type.Object({
-  users: Type.Array(Type.Unknown(), { maxItems: 1_000, description: 'As the body of POST /api/v1/users.' })
+  users: Type.Array(Type.Unsafe<unknown>({ [shownAs]: NewUserBody }), {
+    maxItems: 1_000,
+    description: 'As the body of POST /api/v1/users.'
+  })
 })
 const BatchAnswer = Type.Object({
   results: Type.Array(Type.Union([UserProperties, Type.Object({ error: Type.String(), code: Type.String() })]), {
@@ -35,7 +38,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
       path,
       {
         summary: 'Create a user, or change the properties of one that exists',
-        body: CreateBody,
+        body: NewUserBody,
         maxBody: largestBody,
         fieldCodes,
         answer: UserProperties,

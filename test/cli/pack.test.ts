@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,6 +10,16 @@ import { readyUrl, temporaryFolder } from '../support/program.ts'
 
 // In a process of its own, because it takes as long as many other files together.
 const root = resolve(import.meta.dirname, '../..')
+
+/** Reads a user and watches a trigger; valid as JavaScript and under strict. */
+const reads = `
+import { createClient } from 'tidings/client'
+const tidings = createClient({ url: process.env.URL ?? '', projectId: process.env.PROJECT ?? '', apiKey: process.env.KEY ?? '' })
+const { plan } = await tidings.users.get('ana')
+const [campaign] = await tidings.campaigns.list().toArray(1)
+const { state } = await tidings.triggers.ended(await tidings.campaigns.trigger(campaign?.campaign_id ?? ''))
+console.log(plan, state)
+`
 
 test('the packed package installs into an empty folder and runs there', { timeout: 240_000 }, async (t) => {
   const folder = await temporaryFolder(t)
@@ -25,11 +35,13 @@ test('the packed package installs into an empty folder and runs there', { timeou
     'dist/console/built/index.html',
     'migrations/0001-foundation.sql',
     'deploy/systemd/tidings.service',
+    'dist/client/client.js',
+    'dist/client/client.d.ts',
     'sbom.cdx.json'
   ])
     assert.ok(files.includes(file), file)
   assert.deepEqual(
-    files.filter((file) => /\.ts$|^(test|src|bench|scripts)\//.test(file)),
+    files.filter((file) => /(?<!^dist\/client\/[\w-]+\.d)\.ts$|^(test|src|bench|scripts)\//.test(file)),
     []
   )
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))
@@ -67,6 +79,16 @@ test('the packed package installs into an empty folder and runs there', { timeou
   const { sample } = (await preview.json()) as { sample: { platform: string; content: { notification: object } }[] }
   assert.ok(sample.length > 0)
   for (const { platform, content } of sample) assert.deepEqual(content.notification, { title: `On ${platform}` })
+
+  // The client works from the package, with the Node of the reader, and its types compile for a reader that is strict.
+  await writeFile(join(folder, 'reads.mts'), reads)
+  const compile = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext', '--types', 'node']
+  const types = ['--typeRoots', join(root, 'node_modules/@types')]
+  await outputOf(t, join(root, 'node_modules/.bin/tsc'), [...compile, ...types, 'reads.mts'], { cwd: folder, env })
+  const settings = { URL: url, PROJECT: credentials.project_id, KEY: credentials.secret_key }
+  await writeFile(join(folder, 'reads.mjs'), reads)
+  const answer = await outputOf(t, 'node', ['reads.mjs'], { cwd: folder, env: { ...env, ...settings } })
+  assert.equal(answer.trim(), 'premium completed')
 
   // npm ends on SIGTERM, and its shell ends before the service: the service must stop all the same.
   child.kill('SIGTERM')

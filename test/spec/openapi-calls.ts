@@ -143,6 +143,7 @@ export async function calls(service: TestService): Promise<Record<string, () => 
       return call('PATCH', `/api/v1/triggers/${trigger_id}`, { json })
     },
     cancelTrigger: async () => call('POST', `/api/v1/triggers/${await newestTrigger()}:cancel`),
+    streamTrigger: async () => call('GET', `/api/v1/triggers/${await newestTrigger()}/stream`),
     streamProjectTrigger: async () => manage('GET', `${own}/triggers/${await newestTrigger()}/stream`),
     archiveProjectCampaign: () => manage('DELETE', `${own}/campaigns/news`),
     deleteUser: () => call('DELETE', '/api/v1/users/ana'),

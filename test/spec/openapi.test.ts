@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { subscribe } from 'node:diagnostics_channel'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { FastifyInstance } from 'fastify'
+import { printOperations, printSchemas } from '../../scripts/client/types.ts'
 import type { Answer, Content } from '../../src/platform/http/openapi/answers.ts'
 import { pathTemplate } from '../../src/platform/http/openapi/names.ts'
 import type { OpenApi, Operation } from '../../src/platform/http/openapi/openapi.ts'
@@ -181,6 +184,14 @@ describe('the document to generate clients from', () => {
   it('uses every name, and every reference leads somewhere', () => {
     const used = new Set([...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name))
     assert.deepEqual([...used].sort(), Object.keys(published.components.schemas).sort())
+  })
+
+  it('is what the types of the client are printed from (npm run docs)', async () => {
+    for (const [file, print] of [
+      ['schemas.ts', printSchemas],
+      ['operations.ts', printOperations]
+    ] as const)
+      assert.equal(await readFile(join(import.meta.dirname, '../../src/client', file), 'utf8'), print(published))
   })
 
   it('describes the same values as the complete one', () => {

@@ -109,7 +109,7 @@ function admissionOf<Caller, Access, Query extends TSchema, Body extends TSchema
     if (!options.unlimited) timeLimit.watch(reply)
     const { socket } = request.raw
     const begin = () => {
-      if (options.unlimited && mount.security === 'token')
+      if (options.unlimited && (mount.security === 'token' || mount.security === 'key'))
         endWithCaller(reply, () => mount.admit(request, noReply, options.access))
       if (bodyKind === 'ignored') forgetBody(request)
       if (bodyKind === 'bytes') nameWrongType(request)

@@ -1,0 +1,62 @@
+import type { CallOptions, Transport } from './request.ts'
+import type { NewUser, Preferences, PreferencesChange, Properties } from './schemas.ts'
+
+/** One request takes so many. */
+const mostAtOnce = 1_000
+
+export interface RefusedUser {
+  /** The place in the list that was passed. */
+  index: number
+  error: string
+  code: string
+}
+
+/** Users of the project, by your own ids. */
+export function usersOf({ call }: Transport) {
+  const of = (project_user_id: string) => ({ path: { project_user_id } })
+  return {
+    /** Creates a user, or changes the given properties of one that exists. Returns all its properties. */
+    async create(userId: string, properties?: Properties, options?: CallOptions): Promise<Properties> {
+      const body: NewUser = { project_user_id: userId, ...(properties && { properties }) }
+      return (await call('createUser', { body }, { ...options, repeats: 'always' })).properties
+    },
+    /** Changes the given properties of a user that exists. Returns all its properties. */
+    async update(userId: string, properties: Properties, options?: CallOptions): Promise<Properties> {
+      return (await call('updateUser', { ...of(userId), body: { properties } }, options)).properties
+    },
+    async get(userId: string, options?: CallOptions): Promise<Properties> {
+      return (await call('getUser', of(userId), options)).properties
+    },
+    /** Deletes a user with its devices and events, for good. */
+    async delete(userId: string, options?: CallOptions): Promise<void> {
+      await call('deleteUser', of(userId), options)
+    },
+    /** Removes properties by name. Returns those that remain. */
+    async removeProperties(userId: string, names: string[], options?: CallOptions): Promise<Properties> {
+      const input = { ...of(userId), body: { names } }
+      return (await call('removeUserProperties', input, { ...options, repeats: 'always' })).properties
+    },
+    /** Creates or changes any number of users, 1,000 in a request. Returns those that were refused; the others are stored. */
+    async save(users: Iterable<NewUser> | AsyncIterable<NewUser>, options?: CallOptions): Promise<RefusedUser[]> {
+      const refused: RefusedUser[] = []
+      let [waiting, done]: [NewUser[], number] = [[], 0]
+      const send = async () => {
+        const { results } = await call('saveUsers', { body: { users: waiting } }, { ...options, repeats: 'always' })
+        for (const [place, result] of results.entries())
+          if ('error' in result) refused.push({ index: done + place, error: result.error, code: result.code })
+        done += waiting.length
+        waiting = []
+      }
+      for await (const user of users) {
+        waiting.push(user)
+        if (waiting.length === mostAtOnce) await send()
+      }
+      if (waiting.length > 0) await send()
+      return refused
+    },
+    preferences: (userId: string, options?: CallOptions): Promise<Preferences> =>
+      call('getUserPreferences', of(userId), options),
+    changePreferences: (userId: string, change: PreferencesChange, options?: CallOptions): Promise<Preferences> =>
+      call('updateUserPreferences', { ...of(userId), body: change }, options)
+  }
+}

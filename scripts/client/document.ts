@@ -25,7 +25,7 @@ export function publicDocument(): OpenApi {
   const capabilities = new Proxy({ doors: anything, members: anything }, { get: () => anything }) as Capabilities
   const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
   healthRoutes(open, anything)
-  mountSurfaces(http, capabilities, { pool: anything, nodes: anything, changes: anything, agentOrigins: [] })
+  mountSurfaces(http, capabilities, anything)
   return publicOpenApi(buildOpenApi(documented, 'http://127.0.0.1:8080'), schemaNames)
 }
 

@@ -668,6 +668,8 @@ export interface Operations {
       } | null
       /** true: apps prove who their user is, by the header X-Service-User-Token. */
       identity_verification?: boolean
+      /** true: analytics SDKs may send to /v1, with a public key as their write key. */
+      intake?: boolean
     }
     result: s.Project
   }
@@ -1088,6 +1090,37 @@ export interface Operations {
     }
     body: string
     result: s.UserImport
+  }
+  /** Export everything about a user. Takes a token with the role admin. */
+  exportUser: {
+    path: {
+      /** The id of the project: 1 to 64 letters, digits, _ or -. */
+      project_id: string
+      /** The project's own id of the user. */
+      project_user_id: string
+    }
+    result: {
+      /** When, in UTC. */
+      exported_at: string
+      /** The id of the project: 1 to 64 letters, digits, _ or -. */
+      project_id: string
+      /** Ids, properties and times. */
+      user: unknown
+      /** The opt-out, and every topic. */
+      preferences: unknown
+      /** Facts about each device, and its tokens in full. */
+      devices: unknown[]
+      /** Newest first. */
+      events: unknown[]
+      /** Newest first, with their outcomes on each device. */
+      messages: unknown[]
+      /** Campaigns with steps that the user entered. */
+      journeys: unknown[]
+      /** Messages that an event of the user is credited to. */
+      conversions: unknown[]
+      /** Triggers that passed the user over, and why. */
+      skips: unknown[]
+    }
   }
   /** List the indexed properties of users. Takes a token with the role viewer or higher. */
   listProjectIndexedProperties: {
@@ -2518,6 +2551,7 @@ export const operations: Record<keyof Operations, readonly [method: string, path
   getProjectUser: ['GET', '/manage/v1/projects/{project_id}/users/{project_user_id}'],
   exportProjectUsers: ['GET', '/manage/v1/projects/{project_id}/users:export'],
   importProjectUsers: ['POST', '/manage/v1/projects/{project_id}/users:import'],
+  exportUser: ['GET', '/manage/v1/projects/{project_id}/users/{project_user_id}/export'],
   listProjectIndexedProperties: ['GET', '/manage/v1/projects/{project_id}/indexed-properties'],
   indexProjectProperty: ['PUT', '/manage/v1/projects/{project_id}/indexed-properties/{name}'],
   unindexProjectProperty: ['DELETE', '/manage/v1/projects/{project_id}/indexed-properties/{name}'],

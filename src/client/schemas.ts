@@ -4,7 +4,7 @@ export interface Problem {
   /** What was wrong, as a sentence. It may change. */
   error: string
   /** What was wrong, as a word. It stays. */
-  code?: "missing_project_id" | "missing_api_key" | "invalid_api_key" | "missing_user_token" | "invalid_user_token" | "user_token_mismatch" | "missing_token" | "invalid_token" | "invalid_sign_in" | "secret_key_required" | "forbidden" | "policy_refused" | "approval_required" | "confirmation_required" | "dry_run_only" | "not_found" | "device_not_found" | "method_not_allowed" | "not_acceptable" | "message_not_found" | "idempotency_key_in_use" | "idempotency_key_reused" | "conflict" | "channel_refused" | "project_is_live" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "too_many_streams" | "malformed_body" | "malformed_request" | "invalid_project_user_id" | "invalid_device_id" | "invalid_device" | "invalid_event" | "invalid_push_notification" | "invalid_live_activity" | "invalid_idempotency_key" | "invalid_properties" | "properties_too_large" | "invalid_credential" | "invalid_campaign" | "invalid_segment" | "invalid_template" | "invalid_parameter" | "invalid_campaign_id" | "invalid_trigger" | "campaign_not_found" | "campaign_cannot_run" | "campaign_not_active" | "campaign_not_api_triggered" | "internal_error" | "overloaded" | "unavailable"
+  code?: "missing_project_id" | "missing_api_key" | "invalid_api_key" | "missing_user_token" | "invalid_user_token" | "user_token_mismatch" | "missing_token" | "invalid_token" | "invalid_sign_in" | "secret_key_required" | "forbidden" | "policy_refused" | "approval_required" | "confirmation_required" | "dry_run_only" | "intake_off" | "not_found" | "device_not_found" | "method_not_allowed" | "not_acceptable" | "message_not_found" | "idempotency_key_in_use" | "idempotency_key_reused" | "conflict" | "channel_refused" | "project_is_live" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "too_many_streams" | "malformed_body" | "malformed_request" | "invalid_project_user_id" | "invalid_device_id" | "invalid_device" | "invalid_event" | "invalid_push_notification" | "invalid_live_activity" | "invalid_idempotency_key" | "invalid_properties" | "properties_too_large" | "invalid_credential" | "invalid_campaign" | "invalid_segment" | "invalid_template" | "invalid_parameter" | "invalid_campaign_id" | "invalid_trigger" | "campaign_not_found" | "campaign_cannot_run" | "campaign_not_active" | "campaign_not_api_triggered" | "internal_error" | "overloaded" | "unavailable"
   /** The fields that were wrong, at most 20. */
   details?: {
     path: string
@@ -1500,6 +1500,8 @@ export interface Project {
   quiet_hours: QuietHours | null
   /** true: apps prove who their user is, by the header X-Service-User-Token. */
   identity_verification: boolean
+  /** true: analytics SDKs may send to /v1, with a public key as their write key. */
+  intake: boolean
 }
 
 export interface MessageLimit {

@@ -1,6 +1,7 @@
-// How many users a segment is evaluated on in a second: `node bench/segments.ts [users] [--only embedded|external]`, on the
-// embedded server, and on BENCH_DATABASE_URL where it is set. Triggers do the same: the same
-// function, the same number of users in a step, one step after the other, on one connection.
+// How many users a segment is evaluated on in a second, for each form of a condition, and how long its size takes:
+//   node bench/segments.ts [users …] [--only embedded|external]
+// on the embedded server, and on BENCH_DATABASE_URL where it is set. Triggers do the same: the same function, the same number
+// of users in a step, one step after the other, on one connection. A size is counted as the console counts it.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,112 +15,102 @@ import { migrate } from '../src/platform/db/migrate.ts'
 import { makePartitions } from '../src/platform/db/partitions.ts'
 import type { ProjectId } from '../src/platform/ids.ts'
 import { createLog } from '../src/platform/log.ts'
+import { sizesOf } from '../src/segments/saved/sizes.ts'
 import { compileSegment, parseSegment } from '../src/segments/segments.ts'
 import { firstUser, matchBatch, type Place, type SegmentAt } from '../src/segments/store.ts'
-import { batchDevices, batchesPerStep, usersPerStep, widened } from '../src/triggers/batches/step.ts'
+import { mostFound, usersPerStep, widened } from '../src/triggers/batches/step.ts'
+import { indexedValue } from '../src/users/users.ts'
+import { report } from './support/figures.ts'
+import { median } from './support/load.ts'
+import { fill, forms, now } from './support/segment-world.ts'
+import { cpuMs } from './support/usage.ts'
 
 const { values: options, positionals } = parseArgs({ allowPositionals: true, options: { only: { type: 'string' } } })
-const count = Number(positionals[0] ?? 500_000)
+const sizes = positionals.length > 0 ? positionals.map(Number) : [100_000]
 const projectId = 'p' as ProjectId
-const now = new Date()
+/** A small project is evaluated again and again, so that the clock of the processes can measure it. */
+const leastMs = 300
 
-const on = (attribute: string, operator: string, value?: unknown) =>
-  value === undefined ? { attribute, operator } : { attribute, operator, value }
-const segments: [name: string, segment: unknown][] = [
-  ['everyone', {}],
-  ['a text equals', on('user.plan', 'equals', 'premium')],
-  ['a text differs', on('user.plan', 'not_equals', 'free')],
-  ['a number is greater', on('user.age', 'greater_than', 80)],
-  ['one of a list', on('user.country', 'in', ['KR', 'BR'])],
-  [
-    'text, number and list',
-    {
-      all: [
-        on('user.plan', 'not_equals', 'free'),
-        on('user.age', 'greater_than', 40),
-        on('user.country', 'in', ['KR', 'DE', 'FR'])
-      ]
-    }
-  ],
-  ['a text contains', on('user.email', 'contains', '777@')],
-  ['a pattern', on('user.email', 'matches', '^user-[0-9]*7@')],
-  ['a time within', on('user.since', 'within_last', '30d')],
-  ['a time that holds for most', on('user.since', 'within_last', '360d')],
-  [
-    '1,000 ids',
-    on(
-      'user.id',
-      'in',
-      Array.from({ length: 1_000 }, (_, i) => `user-${i * 31}`)
-    )
-  ],
-  ['a platform', on('device.platform', 'equals', 'ANDROID')],
-  ['a version of a device', on('device.app_version', 'greater_or_equal', '2.19')],
-  ['a version that half have', on('device.app_version', 'greater_or_equal', '2.10')],
-  ['an event within 1 day', { event: 'purchase', operator: 'at_least', count: 1, within: '1d' }],
-  ['an event within 30 days', { event: 'purchase', operator: 'at_least', count: 1, within: '30d' }],
-  ['no event within 30 days', { event: 'purchase', operator: 'at_most', count: 0, within: '30d' }],
-  [
-    'three events with a condition',
-    { event: 'purchase', operator: 'at_least', count: 3, where: [on('event.amount', 'greater_than', 10)] }
-  ]
-]
-
-/** One device for each user, one event for every second user. */
-async function fill(pool: Pool): Promise<void> {
-  await pool.adhoc(`insert into projects values ('p', 'Bench', 'live', 'standard', '{}', '{}', $1)`, [now])
-  const step = 100_000
-  for (let from = 1; from <= count; from += step) {
-    const range = [from, Math.min(count, from + step - 1), now]
-    const id = `('00000000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid`
-    await pool.adhoc(
-      `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
-       select 'p', ${id}, 'user-' || i, jsonb_build_object('plan', case when i % 20 = 0 then 'premium' else 'free' end,
-              'age', i % 90, 'vip', i % 7 = 0, 'country', (array['KR','US','DE','FR','JP'])[i % 5 + 1],
-              'email', 'user-' || i || '@example.org', 'name', md5(i::text), 'since', to_char($3::timestamptz - (i % 400) * interval '1 day', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')),
-              $3, $3 from generate_series($1::int, $2::int) i`,
-      range
-    )
-    await pool.adhoc(
-      `insert into devices (project_id, id, user_id, platform, push_permission, facts, created_at, updated_at, last_seen_at)
-       select 'p', 'device-' || i, ${id}, 'IOS', true, jsonb_build_object('app_version', '2.' || i % 20 || '.0'), $3, $3, $3
-         from generate_series($1::int, $2::int) i`,
-      range
-    )
-    await pool.adhoc(
-      `insert into events (project_id, user_id, at, id, name, details, properties)
-       select 'p', ${id}, $3::timestamptz - i % 25 * interval '1 day', ${id}, 'purchase', '{}', jsonb_build_object('amount', i % 50)
-         from generate_series($1::int, $2::int, 2) i`,
-      range
-    )
-  }
-  for (const table of ['users', 'devices', 'events']) await pool.adhoc(`vacuum (analyze) ${table}`, [])
-}
-
-async function scan(pool: Pool, written: unknown): Promise<{ matched: number; perSecond: number; slowestMs: number }> {
+async function scan(pool: Pool, written: unknown): Promise<{ matched: number; slowestMs: number }> {
   const parsed = parseSegment(written)
   const segment: SegmentAt = (first, asked) => compileSegment(parsed, {}, now, first, asked)
   let place: Place | null = { user: firstUser, device: null }
   let size: number = usersPerStep.first
   let matched = 0
   let slowestMs = 0
-  const began = performance.now()
   while (place) {
     const asked = performance.now()
-    const found = await matchBatch(pool, projectId, segment, place, size, batchesPerStep * batchDevices)
+    const found = await matchBatch(pool, projectId, segment, place, size, mostFound)
     slowestMs = Math.max(slowestMs, performance.now() - asked)
     matched += found.deviceIds.length
     size = Math.min(usersPerStep.most, widened(size, found.deviceIds.length))
     place = found.next
   }
-  return { matched: matched, perSecond: (count / (performance.now() - began)) * 1_000, slowestMs: slowestMs }
+  return { matched, slowestMs }
 }
 
-async function bench(engine: string, url: string): Promise<void> {
-  const server = new pg.Client({ connectionString: url })
-  await server.connect()
-  const { rows } = await server.query<{ server_version: string }>('show server_version')
-  console.log(`${engine}, PostgreSQL ${rows[0]!.server_version}, ${count.toLocaleString('en')} users`)
+interface Measured {
+  form: string
+  /** Time for each user, of this process and of PostgreSQL one after the other. */
+  micros: number
+  /** Time of PostgreSQL's process for each user. */
+  databaseMicros: number
+}
+
+interface Found {
+  all: Measured[]
+  /** Until the size of a segment is known, without and with an index. */
+  scannedMs: number
+  indexedMs: number
+}
+
+async function measure(pool: Pool, pid: number, users: number, form: string): Promise<Measured> {
+  const { matched } = await scan(pool, forms[form]) // Once to warm the caches.
+  const [began, before] = [performance.now(), cpuMs(pid)]
+  let rounds = 0
+  let slowestMs = 0
+  for (; rounds === 0 || performance.now() - began < leastMs; rounds += 1)
+    slowestMs = Math.max(slowestMs, (await scan(pool, forms[form])).slowestMs)
+  const each = (ms: number) => (ms * 1_000) / (users * rounds)
+  const micros = each(performance.now() - began)
+  const databaseMicros = each(cpuMs(pid) - before)
+  console.log(
+    `${form.padEnd(32)}${Math.round(1e6 / micros)
+      .toLocaleString('en')
+      .padStart(12)} users/s, ` +
+      `${databaseMicros.toFixed(2)} µs of PostgreSQL each, ${matched} matched, slowest window ${slowestMs.toFixed(0)} ms`
+  )
+  return { form, micros, databaseMicros }
+}
+
+/** Milliseconds until the size of a segment is known. */
+async function sizeMs(pool: Pool, form: string): Promise<number> {
+  const sized = sizesOf(pool)
+  const times: number[] = []
+  for (let round = 0; round < 5; round += 1) {
+    const began = performance.now()
+    await sized.countDraft(projectId, parseSegment(forms[form]), new AbortController().signal)
+    times.push(performance.now() - began)
+  }
+  return median(times.slice(1))
+}
+
+/** The property is indexed as `PUT /indexed-properties/plan` does it. */
+async function indexPlan(pool: Pool): Promise<void> {
+  const id = '00000000-0000-7000-8000-000000000000'
+  await pool.adhoc(
+    `insert into indexed_properties (project_id, id, name, state, visited, created_at) values ('p', $1, 'plan', 'ready', 0, $2)`,
+    [id, now]
+  )
+  await pool.adhoc(
+    `insert into indexed_values (project_id, user_id, property_id, value)
+     select 'p', id, $1, ${indexedValue(`properties -> 'plan'`)} from users where project_id = 'p'`,
+    [id]
+  )
+  await pool.adhoc('vacuum (analyze) indexed_values', [])
+}
+
+async function bench(server: pg.Client, url: string, users: number): Promise<Found> {
   const name = `tidings_bench_${randomBytes(4).toString('hex')}`
   await server.query(`create database ${name} template template0 encoding 'UTF8'`)
   const address = new URL(url)
@@ -128,29 +119,70 @@ async function bench(engine: string, url: string): Promise<void> {
   try {
     await migrate(pool)
     await makePartitions(pool, eventMonths, now)
-    await fill(pool)
-    for (const [title, segment] of segments) {
-      await scan(pool, segment) // Once to warm the caches.
-      const { matched, perSecond, slowestMs } = await scan(pool, segment)
-      const speed = `${Math.round(perSecond).toLocaleString('en')} users/s`.padStart(20)
-      console.log(`${title.padEnd(32)}${speed}, ${matched} matched, slowest window ${slowestMs.toFixed(0)} ms`)
-    }
+    await fill(pool, users)
+    console.log(`\n${users.toLocaleString('en')} users`)
+    const [backend] = await pool.adhoc<{ pid: number }>('select pg_backend_pid() as pid', [])
+    const all: Measured[] = []
+    for (const form of Object.keys(forms)) all.push(await measure(pool, backend!.pid, users, form))
+    const scannedMs = await sizeMs(pool, 'a text equals')
+    await indexPlan(pool)
+    const indexedMs = await sizeMs(pool, 'a text equals')
+    console.log(`the size of "a text equals": ${scannedMs.toFixed(0)} ms, with an index ${indexedMs.toFixed(0)} ms`)
+    return { all, scannedMs, indexedMs }
   } finally {
     await pool.close()
     await server.query(`drop database ${name} with (force)`)
-    await server.end()
   }
+}
+
+async function benchAll(engine: string, url: string): Promise<void> {
+  const server = new pg.Client({ connectionString: url })
+  await server.connect()
+  const { rows } = await server.query<{ server_version: string }>('show server_version')
+  console.log(`${engine}, PostgreSQL ${rows[0]!.server_version}`)
+  const found: [users: number, Found][] = []
+  for (const users of sizes) found.push([users, await bench(server, url, users)])
+  await server.end()
+  const points = (of: (found: Found, users: number) => number) =>
+    found.map(([users, one]): [number, number] => [users, Number(of(one, users).toFixed(3))])
+  const { all: last, scannedMs, indexedMs } = found.at(-1)![1]
+  const slowest = last.toSorted((a, b) => b.micros - a.micros)[0]!
+  const common = { unit: 'users/s', better: 'more', goal: 500_000 } as const
+  const unit = 'µs for a user'
+  report({
+    name: 'segments, the slowest form of a condition',
+    value: 1e6 / slowest.micros,
+    ...common,
+    note: slowest.form,
+    growth: { of: 'users', unit, points: points(({ all }) => Math.max(...all.map(({ micros }) => micros))) }
+  })
+  report({
+    name: 'segments, the median of all forms',
+    value: 1e6 / median(last.map(({ micros }) => micros)),
+    ...common,
+    growth: { of: 'users', unit, points: points(({ all }) => median(all.map(({ micros }) => micros))) }
+  })
+  report({
+    name: 'size of a segment that 5 % of the users meet, by an indexed property',
+    value: indexedMs,
+    unit: 'ms',
+    better: 'less',
+    goal: 300,
+    peers: { 'without an index': scannedMs },
+    note: `${sizes.at(-1)!.toLocaleString('en')} users`,
+    growth: { of: 'users', unit, points: points((one, users) => (one.indexedMs * 1_000) / users) }
+  })
 }
 
 if (options.only !== 'external') {
   const folder = await mkdtemp(join(tmpdir(), 'tidings-bench-'))
   const server = await startEmbedded({ dataDir: folder, say: console.error })
   try {
-    await bench('embedded', server.url)
+    await benchAll('embedded', server.url)
   } finally {
     await server.stop()
     await rm(folder, { recursive: true, force: true })
   }
 }
 if (process.env.BENCH_DATABASE_URL && options.only !== 'embedded')
-  await bench('external', process.env.BENCH_DATABASE_URL)
+  await benchAll('external', process.env.BENCH_DATABASE_URL)

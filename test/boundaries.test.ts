@@ -175,6 +175,7 @@ const allowed: Record<string, string> = {
   'segments reads events': 'a condition on events is a subquery of the compiled segment',
   'segments reads users':
     'a compiled segment is evaluated on users joined with their devices, a batch of users at a time',
+  'segments reads indexed_values': 'a size is counted over the users whom an index names',
   'segments reads push_tokens': 'a preview counts reachable devices in the statement that evaluates the segment',
   'segments reads live_activity_tokens':
     'a preview counts reachable devices in the statement that evaluates the segment',

@@ -1,6 +1,6 @@
 import { parseDuration } from '../platform/duration.ts'
 import { instantText } from '../platform/time.ts'
-import { instantSql, textBounds } from './instant.ts'
+import { instantSql, surelyBetween, textBounds } from './instant.ts'
 import type { Attribute, FixedName, Operator } from './language.ts'
 import { versionKey, versionKeySql } from './version.ts'
 
@@ -124,7 +124,7 @@ function looksInto(operator: Operator, text: string, wanted: string, place: Plac
 
 function operandOf(attribute: Attribute, place: Place, scope?: Scope): Operand {
   if (attribute.kind === 'json')
-    return jsonOperand(attribute.of === 'user' ? 'u.properties' : 'e.properties', place(attribute.name, 'text'))
+    return jsonOperand(attribute.of === 'user' ? 'u.properties' : 'e.properties', attribute.name, place)
   const column = columns[attribute.name]
   if (attribute.kind === 'time') return timeOperand(column)
   return attribute.kind === 'version' ? versionOperand(column, scope) : textOperand(column)
@@ -150,10 +150,11 @@ const scalar = (value: unknown) =>
 const typeOf = (value: unknown) => (value === null ? 'null' : typeof value)
 
 /** A property is jsonb: its equality and order need no cast, so they cannot fail. */
-function jsonOperand(owner: string, name: string): Operand {
-  const value = `(${owner} -> ${name})`
+function jsonOperand(owner: string, name: string, place: Place): Operand {
+  const key = place(name, 'text')
+  const value = `(${owner} -> ${key})`
   // Ordered by code point, like all text. Null when there is no value, or null.
-  const text = `((${owner} ->> ${name}) collate "C")`
+  const text = `((${owner} ->> ${key}) collate "C")`
   const ofType = (...types: string[]) => `jsonb_typeof${value} in (${types.map((type) => `'${type}'`).join(', ')})`
   const isText = ofType('string', 'null')
   return {
@@ -161,13 +162,17 @@ function jsonOperand(owner: string, name: string): Operand {
     empty: `coalesce(${value} = 'null', true)`,
     agrees: (wanted) => ofType('null', ...new Set(wanted.filter(scalar).map(typeOf))),
     equalsAny: (wanted, place) => {
-      const known = wanted
-        .filter((item) => scalar(item) && typeof item !== 'string')
-        .map((item) => JSON.stringify(item))
+      // One step finds the property and compares it, type included. The object is a value: made by SQL, it would be made for
+      // each row.
+      if (wanted.length === 1 && scalar(wanted[0]))
+        return `${owner} @> ${place(JSON.stringify({ [name]: wanted[0] }), 'jsonb')}`
+      const known = wanted.filter((item) => item === null || Number.isFinite(item)).map((item) => JSON.stringify(item))
       const parts = known.length === 0 ? [] : [`${value} = any(${place(known, 'jsonb[]')})`]
-      const words = texts(wanted)
       // Compared as text, which costs half; only the few that are equal are checked for their type.
+      const words = texts(wanted)
       if (words.length > 0) parts.push(`(${text} = any(${place(words, 'text[]')}) and ${isText})`)
+      const truths = wanted.filter((item) => typeof item === 'boolean').map(String)
+      if (truths.length > 0) parts.push(`(${text} = any(${place(truths, 'text[]')}) and ${ofType('boolean', 'null')})`)
       return parts.length === 0 ? null : `(${parts.join(' or ')})`
     },
     order: (sign, wanted, place) => {
@@ -183,18 +188,31 @@ function jsonOperand(owner: string, name: string): Operand {
       return [
         ...(near.from ? [`${text} >= ${place(near.from, 'text')}`] : []),
         ...(near.to ? [`${text} < ${place(near.to, 'text')}`] : []),
-        once(once(text, instantSql), (at) => between(at, bounds, place))
+        once(text, (value) => instantWithin(value, bounds, place))
       ].join(' and ')
     }
   }
+}
+
+/** Whether a text is an instant between the bounds. Only texts near a bound, or of an unusual form, are read as times. */
+function instantWithin(text: string, bounds: Bounds, place: Place): string {
+  const sure = surelyBetween(text, bounds.from?.[1], bounds.to?.[1])
+  const read = once(instantSql(text), (at) => between(at, bounds, place), 'instant')
+  if (!sure) return read
+  const { above, below, check } = sure
+  const signs = [
+    ...(above ? [`${text} > ${place(above, 'text')}`] : []),
+    ...(below ? [`${text} < ${place(below, 'text')}`] : [])
+  ]
+  return `case when ${signs.join(' and ')} and ${check} then true else ${read} end`
 }
 
 const between = (stored: string, { from, to }: Bounds, place: Place) =>
   `(${[from, to].flatMap((bound) => (bound ? [`${stored} ${bound[0]} ${place(bound[1], 'timestamptz')}`] : [])).join(' and ')})`
 
 /** Evaluates an expression once for each row, although `make` mentions it many times. */
-const once = (expression: string, make: (value: string) => string) =>
-  `(select (${make('once.value')}) from (select ${expression} as value offset 0) once)`
+const once = (expression: string, make: (value: string) => string, name = 'once') =>
+  `(select (${make(`${name}.value`)}) from (select ${expression} as value offset 0) ${name})`
 
 const texts = (values: readonly unknown[]) => values.filter((value) => typeof value === 'string')
 const anyOf = (stored: string, wanted: readonly unknown[], type: string, place: Place) =>

@@ -34,13 +34,45 @@ export function instantSql(text: string): string {
       and substr(${text}, 12, 2) <= '23' then (case when ${plain} then ${text} else ${full} end)::timestamptz end end)`
 }
 
+export interface SureBounds {
+  /** The text must come after this one, and before that one. */
+  above?: string
+  below?: string
+  check: string
+}
+
 /**
- * A quick check that accepts most instants, at a third of the cost of the full pattern: UTC with seconds or milliseconds,
- * and a day before the 29th. PostgreSQL is slow with repetition counts, so the check for digits looks for two characters
- * close to each other that are not digits.
+ * The check that a text is certainly an instant between two others: of the usual form, and in another second than they are.
+ * Then the order of the texts is the order of the instants, and none is read as a time, which costs five times as much.
+ * Null if a bound has no such text.
+ */
+export function surelyBetween(text: string, from: string | undefined, to: string | undefined): SureBounds | null {
+  const second = (at: string) => {
+    const time = Date.parse(at)
+    return time >= firstDay && time <= lastDay ? new Date(time).toISOString().slice(0, 19) : null
+  }
+  const [low, high] = [from && second(from), to && second(to)]
+  if (low === null || high === null) return null
+  // '~' comes after the 'Z' or '.' that follows the second.
+  return { ...(low && { above: `${low}~` }), ...(high && { below: high }), check: usualSql(text) }
+}
+
+/**
+ * A quick check that accepts most instants, at a tenth of the cost of the full pattern: UTC with seconds or milliseconds. The
+ * 29th of February is left to the full check. PostgreSQL builds the states of a pattern anew for each text, so the
+ * pattern is small, and finds what is wrong: two characters close to each other that are not digits.
  */
 const usualSql = (text: string) =>
   `(${text} like '____-__-__T__:__:__Z' or ${text} like '____-__-__T__:__:__.___Z')
     and ${text} !~ '^.?[^0-9]|[^0-9].?[^0-9]' and ${text} >= '0001' and ${text} not like '%-00%'
-    and substr(${text}, 6, 2) <= '12' and substr(${text}, 9, 2) <= '28' and substr(${text}, 12, 2) <= '23'
-    and substr(${text}, 15, 1) <= '5' and substr(${text}, 18, 1) <= '5'`
+    and substr(${text}, 6, 2) <= '12' and (substr(${text}, 9, 2) <= '28' or substr(${text}, 6, 5) = any(${lateDays}))
+    and substr(${text}, 12, 2) <= '23' and substr(${text}, 15, 1) <= '5' and substr(${text}, 18, 1) <= '5'`
+
+/** Months and days from the 29th on that every year has. */
+const lateDays = `'{${Array.from({ length: 12 }, (_, month) => month + 1)
+  .flatMap((month) =>
+    [29, 30, 31]
+      .filter((day) => new Date(Date.UTC(2025, month - 1, day)).getUTCMonth() === month - 1)
+      .map((day) => `${String(month).padStart(2, '0')}-${day}`)
+  )
+  .join(',')}}'::text[]`

@@ -78,7 +78,7 @@ const inBatch = (table: string, id: string) =>
   `${table}.project_id = $1 and ${id} >= $2 and ($3::uuid is null or ${id} < $3)`
 const scope: Scope = { devices: inBatch('d', 'd.user_id'), events: inBatch('e', 'e.user_id') }
 const users = `(select * from users u where ${inBatch('u', 'u.id')} order by u.id offset 0) u`
-const devices = `(select * from devices d where ${scope.devices} order by d.user_id offset 0) d`
+const devices = `(select * from devices d where ${scope.devices} order by d.user_id, d.id offset 0) d`
 
 const findEnd = async (pool: Pool, projectId: ProjectId, user: string, size: number) =>
   (await pool.one<{ id: string }>(batchEnd, [projectId, user, size]))?.id ?? null
@@ -135,7 +135,7 @@ export interface Count {
 }
 
 /** Whether a push reaches device `d`, or a Live Activity if `type` names its attributes. */
-const isReachable = (type: string) =>
+export const isReachable = (type: string) =>
   `(d.push_permission and case when ${type}::text is null
      then exists (select 1 from push_tokens t where t.project_id = $1 and t.device_id = d.id and t.dead_since is null)
      else d.platform = 'IOS' and exists (

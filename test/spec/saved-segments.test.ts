@@ -55,6 +55,48 @@ describe('saved segments', () => {
       assert.deepEqual([(await count(wrong)).status, (await count(wrong)).json.code], [400, 'invalid_segment'])
   })
 
+  it('have the same size whether an index finds their users or all are compared', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 30, 'indexed')
+    const people = [true, 'true', null, 1].map((odd, n) => ({ project_user_id: `odd-${n}`, properties: { odd } }))
+    const added = await project.call('POST', '/api/v1/users:batch', { json: { users: people } })
+    assert.equal(added.status, 200, added.text)
+    // Users without a device, with two, and with one that has no token.
+    await service.sql(`delete from push_tokens where project_id = $1 and device_id = 'indexed-3'`, [project.id])
+    await service.sql(`delete from devices where project_id = $1 and id = 'indexed-5'`, [project.id])
+    await service.sql(
+      `insert into devices (project_id, id, user_id, platform, push_permission, facts, created_at, updated_at, last_seen_at)
+       select project_id, 'second', user_id, 'ANDROID', true, '{}', now(), now(), now() from devices
+        where project_id = $1 and id = 'indexed-7'`,
+      [project.id]
+    )
+    const odd = (value: unknown) => ({ attribute: 'user.odd', operator: 'equals', value })
+    const on = (platform: string) => ({ attribute: 'device.platform', operator: 'equals', value: platform })
+    const segments = [
+      odd(true),
+      odd('true'),
+      odd(1),
+      { all: [odd(true), above(20)] },
+      { all: [on('ANDROID'), odd(true)] },
+      { all: [{ not: on('IOS') }, { event: 'open', operator: 'at_most', count: 0 }, odd(true)] },
+      { any: [odd(true), above(29)] }
+    ]
+    const count = async (segment: Json) =>
+      (await service.manage('POST', `${at(project)}:count`, { json: { segment } })).json
+    const sizes = () => Promise.all(segments.map(count))
+    const compared = await sizes()
+    assert.deepEqual(compared[0], { users: 16, reachable_users: 13, devices: 13, complete: true, reason: null })
+    await service.manage('PUT', `/projects/${project.id}/indexed-properties/odd`)
+    await eventually(async () => {
+      const { json } = await service.manage('GET', `/projects/${project.id}/indexed-properties`)
+      assert.equal(json.items[0].state, 'ready')
+    }, 20_000)
+    assert.deepEqual(await sizes(), compared)
+    // What the index names is all that is counted.
+    await service.sql('delete from indexed_values where project_id = $1', [project.id])
+    assert.deepEqual([(await count(odd(true))).users, (await count(odd(1))).users], [0, 1])
+  })
+
   it('limit the campaigns that refer to them, alone and inside groups, also by way of others', async () => {
     const project = await service.project()
     await givenMany(service, project, 30, 'ref')

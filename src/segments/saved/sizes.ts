@@ -7,6 +7,8 @@ import { type CompiledSegment, compileSegment } from '../compile.ts'
 import type { Segment } from '../language.ts'
 import { countBatch, countUsers, firstUser, type SegmentAt, SegmentFailed } from '../store.ts'
 import { patiently } from '../turns.ts'
+import { indexedCondition } from './indexed.ts'
+import { countIndexed, type IndexedCondition } from './indexed-store.ts'
 import { writeOut } from './refs.ts'
 import { putSize, segmentsDue, sweepSizes } from './sizes-store.ts'
 import { findSaved } from './store.ts'
@@ -17,6 +19,7 @@ const requestMs = 3_000
 /** How long the daily job counts one segment. */
 const dailyMs = 60_000
 const usersAtOnce = 10_000
+const indexedAtOnce = 5_000
 const dayMs = 86_400_000
 /** Days of which sizes are kept. */
 const keptDays = 400
@@ -80,35 +83,62 @@ async function countWhole(
   const whole = writeOut(segment, await loadKnown(pool, projectId, [segment]))
   const now = new Date()
   const known = new Map<string, CompiledSegment>()
-  return countSize(pool, projectId, deadline, signal, (first, scope) => {
+  const segmentAt: SegmentAt = (first, scope) => {
     const key = `${first} ${scope?.devices}`
     const compiled = known.get(key) ?? compileSegment(whole, {}, now, first, scope)
     known.set(key, compiled)
     return compiled
-  })
+  }
+  const index = await indexedCondition(pool, projectId, whole)
+  return countSize(
+    deadline,
+    signal,
+    segmentAt,
+    index ? byIndex(pool, projectId, segmentAt, index) : byScan(pool, projectId, segmentAt)
+  )
 }
 
+/** Counts the next batch of users, until a deadline. `next` is null after the last one. */
+type NextBatch = (
+  from: string,
+  deadline: number
+) => Promise<{ users: number; reachable_users: number; devices: number; next: string | null }>
+
+const byScan =
+  (pool: Pool, projectId: ProjectId, segment: SegmentAt): NextBatch =>
+  async (from, deadline) => {
+    const users = await patiently(() => countUsers(pool, projectId, segment, from, usersAtOnce), deadline)
+    const wanted = { size: usersAtOnce, sampleSize: 0, attributesType: null }
+    const reached = await patiently(() => countBatch(pool, projectId, segment, from, wanted), deadline)
+    return { users, reachable_users: reached.users, devices: reached.devices, next: reached.next }
+  }
+
+const byIndex =
+  (pool: Pool, projectId: ProjectId, segment: SegmentAt, index: IndexedCondition): NextBatch =>
+  async (after, deadline) => {
+    const count = () => countIndexed(pool, projectId, segment, index, after, indexedAtOnce)
+    const { last, ...counted } = await patiently(count, deadline)
+    return { ...counted, next: last }
+  }
+
 async function countSize(
-  pool: Pool,
-  projectId: ProjectId,
   deadline: () => number,
   signal: AbortSignal | undefined,
-  segment: SegmentAt
+  segment: SegmentAt,
+  nextBatch: NextBatch
 ): Promise<Size> {
   const size: Size = { users: 0, reachable_users: 0, devices: 0, complete: true, reason: null }
   // It compares with properties of a trigger, and there is none.
   if (segment(1).matchesNone) return { ...size, complete: false, reason: 'missing_trigger_property' }
-  const wanted = { size: usersAtOnce, sampleSize: 0, attributesType: null }
   try {
     for (let user: string | null = firstUser; user !== null; ) {
       signal?.throwIfAborted()
       if (steadyMs() > deadline()) return { ...size, complete: false, reason: 'too_many_users' }
-      const from: string = user
-      size.users += await patiently(() => countUsers(pool, projectId, segment, from, usersAtOnce), deadline())
-      const reached = await patiently(() => countBatch(pool, projectId, segment, from, wanted), deadline())
-      size.reachable_users += reached.users
-      size.devices += reached.devices
-      user = reached.next
+      const counted: Awaited<ReturnType<NextBatch>> = await nextBatch(user, deadline())
+      size.users += counted.users
+      size.reachable_users += counted.reachable_users
+      size.devices += counted.devices
+      user = counted.next
     }
     return size
   } catch (error) {

@@ -18,12 +18,18 @@ export const batchDevices = 1_000
 const firstBatchDevices = 100
 /** Batches that one step plans at most. */
 export const batchesPerStep = 4
+/** Devices that one step finds at most. */
+export const mostFound = batchesPerStep * batchDevices
 const targetsPerStep = 200
 /** The users that one step examines. */
 export const usersPerStep = { least: 500, first: 2_000, most: 20_000 }
 
-/** Doubles the users of the next step if few match, because each step has a fixed cost. */
-export const widened = (users: number, found: number) => (found < batchDevices ? users * 2 : usersPerStep.first)
+/**
+ * The users of the next step, after so many users of this one had so many devices: each step has a fixed cost, so it
+ * examines as many as will nearly fill it, and at most twice as many as before.
+ */
+export const widened = (users: number, found: number) =>
+  Math.max(usersPerStep.first, Math.min(users * 2, Math.floor((users * mostFound * 0.9) / Math.max(1, found))))
 
 /** The devices that one step found, and the cursor of the next step. */
 export interface Step {

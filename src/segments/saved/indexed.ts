@@ -1,0 +1,38 @@
+import type { Pool } from '../../platform/db/db.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import { indexedProperties } from '../../users/users.ts'
+import { attributeOf, type Segment } from '../language.ts'
+import { hasReference } from '../trigger-reference.ts'
+import { type IndexedCondition, usersWithValue } from './indexed-store.ts'
+
+/** Looking a user up costs twice as much as comparing the next one, so the index serves only a part of the users. */
+const mostIndexed = 200_000
+
+/** A value that every user of the segment has, by which the index of a property finds them; undefined: all are compared. */
+export async function indexedCondition(
+  pool: Pool,
+  projectId: ProjectId,
+  segment: Segment
+): Promise<IndexedCondition | undefined> {
+  const wanted = necessary(segment)
+  if (wanted.length === 0) return undefined
+  const known = await indexedProperties(pool, projectId)
+  for (const { name, value } of wanted) {
+    const property = known.find((one) => one.name === name && one.state === 'ready')
+    if (!property) continue
+    const found = { propertyId: property.id, value }
+    if ((await usersWithValue(pool, projectId, found, mostIndexed)) < mostIndexed) return found
+  }
+  return undefined
+}
+
+/** The conditions that must all hold and compare a property with one value. Numbers are left out: 1 and 1.0 are equal, but not in the index. */
+function necessary(segment: Segment): { name: string; value: string | boolean }[] {
+  if ('all' in segment) return segment.all.flatMap(necessary)
+  if (!('attribute' in segment) || segment.operator !== 'equals') return []
+  const attribute = attributeOf(segment.attribute, 'segment')
+  if (attribute?.kind !== 'json') return []
+  const { value } = segment
+  if (typeof value === 'boolean') return [{ name: attribute.name, value }]
+  return typeof value === 'string' && !hasReference(value) ? [{ name: attribute.name, value }] : []
+}

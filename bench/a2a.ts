@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { report } from './support/figures.ts'
 import { type Measured, median, microsBelow, type Started, start, stop, times, wrk } from './support/load.ts'
 
 const { values } = parseArgs({
@@ -77,6 +78,15 @@ const [bare, peer, ours] = contestants.map(([who]) => results.get(who)!) as [Res
 console.log(
   `Tidings is ${times(ours, peer).toFixed(2)} times the SDK's server and ${times(ours, bare).toFixed(2)} of the echo, medians of the rounds' ratios`
 )
+report({
+  name: 'A2A SendMessage, durable',
+  value: of('Tidings, durable', 'perSecond'),
+  unit: 'calls/s',
+  better: 'more',
+  goal: 3.5 * of('official SDK, in memory', 'perSecond'),
+  peers: { 'official SDK, in memory': of('official SDK, in memory', 'perSecond') },
+  limit: { name: 'bare node:http echo', value: of('bare node:http echo', 'perSecond') }
+})
 await Promise.all(contestants.map(([, { child }]) => stop(child)))
 
 /** Checks that both really do the work. */

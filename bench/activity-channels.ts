@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { report } from './support/figures.ts'
 import { median } from './support/load.ts'
 
 const { values } = parseArgs({
@@ -97,6 +98,12 @@ async function run(): Promise<void> {
   await sleep(1_000)
   const { items } = await call<Inbox>(asAdmin, 'GET', `/manage/v1/projects/${project_id}/simulator/inbox?limit=200`)
   const broadcasts = items.filter(({ request }) => request.path.startsWith('/4/broadcasts/'))
+  report({
+    name: `one change of a channel that ${activities.toLocaleString('en')} activities follow`,
+    value: median(times),
+    unit: 'ms',
+    better: 'less'
+  })
   process.stdout.write(
     `${rounds} changes of ${broadcasts[0]?.activities} activities: ${items.length} requests to Apple, of them ` +
       `${broadcasts.length} broadcasts; median ${median(times).toFixed(0)} ms, first ${times[0]!.toFixed(0)} ms, ` +

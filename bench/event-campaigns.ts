@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { report } from './support/figures.ts'
 import { type Measured, median, start, stop, times, wrk } from './support/load.ts'
 
 const { values } = parseArgs({
@@ -108,4 +109,11 @@ const [none, some] = [...results.values()] as [Measured[], Measured[]]
 console.log(
   `An event costs ${times(none, some).toFixed(2)} times as much time beside ${campaigns} campaigns (at most 1.2)`
 )
+report({
+  name: `an event beside ${campaigns} event campaigns`,
+  value: times(none, some),
+  unit: '× the time without',
+  better: 'less',
+  goal: 1.2
+})
 await stop(tidings.child)

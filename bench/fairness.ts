@@ -13,6 +13,7 @@ import { setPriority, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { report } from './support/figures.ts'
 import { start, stop } from './support/load.ts'
 import { openLane, percentile } from './support/sockets.ts'
 
@@ -161,6 +162,13 @@ for (const [name, limit] of [
   console.log(
     `quiet beside it ${shown(({ beside }) => beside)}  ${times(({ beside }) => beside)} (goal 3), refused ${refused}`
   )
+  report({
+    name: `p99 of a quiet project beside a saturating one, limit of requests ${name}`,
+    value: middle((round) => p99(round.beside) / p99(round.alone)),
+    unit: '× alone',
+    better: 'less',
+    goal: 3
+  })
   console.log(
     `noisy accepted  ${shown(({ loaded }) => loaded)}  ${times(({ loaded }) => loaded)} (goal 5); in the first second ${first.toFixed(1)} ms`
   )

@@ -11,6 +11,7 @@ import { defineJob } from '../src/platform/jobs/definition.ts'
 import * as jobs from '../src/platform/jobs/jobs.ts'
 import { createWorker } from '../src/platform/jobs/worker.ts'
 import { createLog } from '../src/platform/log.ts'
+import { report } from './support/figures.ts'
 
 const url = process.env.BENCH_DATABASE_URL ?? process.env.TEST_DATABASE_URL
 if (!url) throw new Error('set BENCH_DATABASE_URL or TEST_DATABASE_URL')
@@ -24,6 +25,9 @@ const fill = statement(
    select gen_random_uuid(), 'bench.later', 'p' || i % 1000, '{}', false, now() + interval '1 day' + i * interval '1 ms', 0, now()
      from generate_series(1, $1::int) i`
 )
+
+/** Of the last run, for the figure. */
+let lastPerSecond = 0
 
 async function throughput(pool: Pool, projects: number, concurrency: number): Promise<string> {
   let left = count
@@ -46,6 +50,7 @@ async function throughput(pool: Pool, projects: number, concurrency: number): Pr
   await worker.idle()
   const seconds = (performance.now() - began) / 1000
   await worker.stop(1_000)
+  lastPerSecond = count / seconds
   return `${Math.round(count / seconds)} jobs/s (${count} jobs of ${projects} projects, concurrency ${concurrency})`
 }
 
@@ -120,6 +125,7 @@ try {
   ] as const) {
     console.log(`  ${await throughput(pool, projects, concurrency)}`)
   }
+  const empty = lastPerSecond
   for (const perSecond of [50, 500]) console.log(`  ${await latency(pool, perSecond)}`)
   console.log(`  ${await adding(pool)}`)
   const backup = await pool.connect()
@@ -132,6 +138,20 @@ try {
   await pool.run(fill, [1_000_000])
   console.log('with 1,000,000 jobs waiting for tomorrow:')
   console.log(`  ${await throughput(pool, 100, 200)}`)
+  report({
+    name: 'jobs of 100 projects',
+    value: empty,
+    unit: 'jobs/s',
+    better: 'more',
+    growth: {
+      of: 'jobs that wait',
+      unit: 'µs for a job',
+      points: [
+        [1, 1e6 / empty],
+        [1_000_000, 1e6 / lastPerSecond]
+      ]
+    }
+  })
   for (const perSecond of [50, 500]) console.log(`  ${await latency(pool, perSecond)}`)
 } finally {
   await pool.close()

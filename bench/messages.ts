@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { report } from './support/figures.ts'
 import { start, stop } from './support/load.ts'
 
 const { values } = parseArgs({ options: { requests: { type: 'string', default: '40' } } })
@@ -96,6 +97,14 @@ console.log(
   `${itemsEach} items a request, one after the other: ${Math.round((requests * itemsEach) / seconds)} items/s, ` +
     `p50 ${ms(share(took, 0.5))}, p99 ${ms(share(took, 0.99))}`
 )
+report({
+  name: 'messages:send, 500 items a request',
+  value: (requests * itemsEach) / seconds,
+  unit: 'items/s',
+  better: 'more',
+  goal: 10_000
+})
+report({ name: 'messages:send, 500 items, p50', value: share(took, 0.5), unit: 'ms', better: 'less', goal: 60 })
 
 // The gateway of one project is down while another sends: the other must not be affected.
 const [calm, troubled] = [await projectWith(20), await projectWith(20)]

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { report } from './support/figures.ts'
 import { stop } from './support/load.ts'
 import { cpuMs, mostMegabytes } from './support/usage.ts'
 
@@ -84,6 +85,8 @@ async function occur(db: pg.Client, project: string, adminToken: string): Promis
   await db.query('update schedules set done_until = $2, next_at = $2 where project_id = $1', [project, since])
 }
 
+const found: [users: number, micros: number, perSecond: number][] = []
+
 async function measure(users: number): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tidings-bench-'))
   const child = await start(dataDir)
@@ -113,6 +116,7 @@ async function measure(users: number): Promise<void> {
       `${users} users: ${now.triggers} triggers ended in ${seconds.toFixed(1)} s (${Math.round(users / seconds)} users a second), ` +
         `${now.sent} messages to ${phones} phones, ${cpu.toFixed(1)} s of CPU, most memory ${Math.round(mostMegabytes(child.pid!))} MB (${Math.round(before.mb)} before)`
     )
+    found.push([users, (cpu * 1e6) / users, users / seconds])
     if (phones !== all || now.sent !== all) throw new Error(`not each of ${all} phones got one message`)
   } finally {
     await stop(child)
@@ -121,4 +125,11 @@ async function measure(users: number): Promise<void> {
 }
 
 for (const users of sizes) await measure(users)
+report({
+  name: 'a campaign on the clock of each user',
+  value: found.at(-1)![2],
+  unit: 'users/s',
+  better: 'more',
+  growth: { of: 'users', unit: 'µs of the service for a user', points: found.map(([users, micros]) => [users, micros]) }
+})
 process.exit(0)

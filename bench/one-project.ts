@@ -16,6 +16,7 @@ import { compileSegment, parseSegment } from '../src/segments/segments.ts'
 import { matchBatch, type SegmentAt } from '../src/segments/store.ts'
 import { batchDevices, batchesPerStep } from '../src/triggers/batches/step.ts'
 import { eraseUserWindow, upsertUsers } from '../src/users/store.ts'
+import { report } from './support/figures.ts'
 import { median } from './support/load.ts'
 
 const { values } = parseArgs({ options: { users: { type: 'string', default: '1000000' } } })
@@ -140,18 +141,27 @@ async function bench(url: string): Promise<void> {
     await migrate(pool)
     await client.query(`insert into projects values ('p', 'Bench', 'live', 'standard', '{}', '{}', $1)`, [now])
     let filled = 0
+    const grown: [users: number, ms: number][] = []
     for (const users of sizes) {
       const loading = await timed(1, () => fill(client, filled, users))
       await client.query('vacuum (analyze) users')
       await client.query('vacuum (analyze) devices')
-      const found = {
+      const found: Record<string, number> = {
         ...(await measure(pool, client, users)),
         'users loaded a second': ((users - filled) / loading) * 1_000
       }
+      grown.push([users, found['update of 64 users, ms']!])
       for (const [what, value] of Object.entries(found))
         console.log(`${what.padEnd(40)}${value.toLocaleString('en', { maximumFractionDigits: 2 }).padStart(16)}`)
       filled = users
     }
+    report({
+      name: 'an update of 64 users of one project, in one statement',
+      value: grown.at(-1)![1],
+      unit: 'ms',
+      better: 'less',
+      growth: { of: 'users', unit: 'ms', points: grown }
+    })
     let erased = 0
     const erasing = await timed(100, async () => {
       erased += await eraseUserWindow(pool, projectId)

@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { startEmbedded } from '../src/platform/db/embedded/embedded.ts'
 import { startPgbouncer } from '../test/support/pgbouncer.ts'
+import { report } from './support/figures.ts'
 import { type Measured, median, start, stop, times, wrk } from './support/load.ts'
 
 const { values } = parseArgs({
@@ -94,6 +95,13 @@ for (const work of ['users', 'messages'] as const) {
     const failed = measured.reduce((sum, one) => sum + one.failed, 0)
     const ratio = times(measured, found.get('direct')!).toFixed(2)
     const p99 = median(measured.map((one) => one.p99Ms)).toFixed(0)
+    if (name !== 'direct')
+      report({
+        name: `${work} through a ${name}`,
+        value: times(measured, found.get('direct')!),
+        unit: '× direct',
+        better: 'more'
+      })
     console.log(
       `${work.padEnd(10)}${name.padEnd(20)}${perSecond} a second, ${ratio} of direct, p99 ${p99} ms, ${failed} failed`
     )

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { report } from './support/figures.ts'
 import { median } from './support/load.ts'
 
 const { values } = parseArgs({
@@ -99,3 +100,4 @@ for (let round = 0; round < Number(values.rounds); round += 1) {
 console.log(
   `kill -9 of the ${values.of} to /readyz 200: median ${median(times).toFixed(0)} ms of ${times.map((ms) => ms.toFixed(0)).join(', ')}`
 )
+report({ name: `kill -9 of the ${values.of} to ready again`, value: median(times), unit: 'ms', better: 'less' })

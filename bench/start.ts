@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { report } from './support/figures.ts'
 import { median } from './support/load.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
@@ -67,3 +68,6 @@ const show = (times: number[]) =>
   `median ${median(times).toFixed(0)} ms of ${times.map((time) => time.toFixed(0)).join(', ')}`
 console.log(`npm start to the first 200 of /readyz\n  cold: ${show(cold)}\n  warm: ${show(warm)}`)
 console.log(`memory of all processes, idle: median ${median(memory).toFixed(0)} MB (proportional set size)`)
+report({ name: 'start with an empty data folder', value: median(cold), unit: 'ms', better: 'less', goal: 1_500 })
+report({ name: 'start with existing data', value: median(warm), unit: 'ms', better: 'less', goal: 600 })
+report({ name: 'memory of all processes, idle', value: median(memory), unit: 'MB', better: 'less', goal: 110 })

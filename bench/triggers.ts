@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { startEmbedded } from '../src/platform/db/embedded/embedded.ts'
 import type { ApnsGateway, Arrivals } from './support/apns-gateway.ts'
+import { report } from './support/figures.ts'
 import { type Started, start, stop } from './support/load.ts'
 import { addPeople, tokenOf } from './support/people.ts'
 import { openLane, percentile } from './support/sockets.ts'
@@ -96,6 +97,19 @@ async function paced(running: Running): Promise<void> {
   const accepted = [...times.values()].map(({ calledAt, acceptedAt }) => acceptedAt - calledAt)
   const shares = (all: number[]) =>
     `p50 ${percentile(all, 0.5).toFixed(1)} ms, p99 ${percentile(all, 0.99).toFixed(1)} ms`
+  const arrived = { unit: 'ms', better: 'less', note: `${rate} a second` } as const
+  report({
+    name: 'trigger for one user, accepted → gateway, p50',
+    value: percentile(afterAccepted, 0.5),
+    goal: 10,
+    ...arrived
+  })
+  report({
+    name: 'trigger for one user, accepted → gateway, p99',
+    value: percentile(afterAccepted, 0.99),
+    goal: 50,
+    ...arrived
+  })
   console.log(
     `${rate} triggers a second, ${total} in all, ${failed} failed: accepted → gateway ${shares(afterAccepted)}; call → accepted ` +
       `${shares(accepted)}; call → gateway ${shares(afterCall)}, last ${Math.max(...afterCall).toFixed(0)} ms; ${cpu}`
@@ -141,6 +155,9 @@ async function flat(running: Running): Promise<void> {
   const all = (performance.now() - began) / 1000
   const cpu = parts(triggers)
   for (const lane of lanes) lane.close()
+  const rates = { unit: 'triggers/s', better: 'more', goal: 4_000 } as const
+  report({ name: 'triggers for one user each, accepted', value: triggers / accepted, ...rates })
+  report({ name: 'triggers for one user each, sent', value: (triggers - failed) / all, ...rates })
   console.log(
     `${triggers} triggers over ${connections} connections, ${failed} failed: ${Math.round(triggers / accepted)}/s accepted (p50 ` +
       `${percentile(took, 0.5).toFixed(0)} ms), all sent at ${Math.round((triggers - failed) / all)}/s; ${cpu}`

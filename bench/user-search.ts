@@ -10,6 +10,7 @@ import { startEmbedded } from '../src/platform/db/embedded/embedded.ts'
 import type { ProjectId } from '../src/platform/ids.ts'
 import { createLog } from '../src/platform/log.ts'
 import { upsertUsers } from '../src/users/store.ts'
+import { report } from './support/figures.ts'
 import { median, start, stop } from './support/load.ts'
 
 const count = Number(process.argv[2] ?? 1_000_000)
@@ -86,10 +87,9 @@ async function lookups(service: Service, what: string, where: (turn: number) => 
     found = page.items.length
   }
   times.sort((a, b) => a - b)
-  say(
-    what,
-    `p50 ${ms(median(times))}, p99 ${ms(times[Math.floor(turns * 0.99)]!)}, slowest ${ms(times.at(-1)!)}; ${found} found`
-  )
+  const p99 = times[Math.floor(turns * 0.99)]!
+  report({ name: `search of users: ${what}, p99`, value: p99, unit: 'ms', better: 'less' })
+  say(what, `p50 ${ms(median(times))}, p99 ${ms(p99)}, slowest ${ms(times.at(-1)!)}; ${found} found`)
 }
 
 /** A property without an index, to the end of the project. */

@@ -1,5 +1,5 @@
 // Upserts over HTTP at 64 connections against the same work done by others, interleaved in one run:
-//   node bench/users.ts [--seconds 3] [--rounds 5] [--new] [--parse] [--only embedded|external] [--processes 1]
+//   node bench/users.ts [--seconds 3] [--rounds 5] [--new] [--growth] [--parse] [--only embedded|external] [--processes 1]
 // All contestants start with the same users: otherwise a faster one would meet more of them. With --new they start empty.
 // On the embedded server, and on BENCH_DATABASE_URL where it is set. Needs wrk and pgbench (Debian: wrk, postgresql-contrib).
 import { execFile } from 'node:child_process'
@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import pg from 'pg'
 import { startEmbedded } from '../src/platform/db/embedded/embedded.ts'
+import { report as figure } from './support/figures.ts'
 import { type Measured, median, type Started, start, stop, times, wrk } from './support/load.ts'
 
 const { values } = parseArgs({
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '5' },
     new: { type: 'boolean', default: false },
+    growth: { type: 'boolean', default: false },
     parse: { type: 'boolean', default: false },
     only: { type: 'string' },
     processes: { type: 'string', default: '1' }
@@ -55,7 +57,6 @@ async function benchEngine(name: string, url: string): Promise<void> {
   const peer = join(root, 'bench/peers/naive.ts')
   const naive = await start(process.execPath, [peer, url])
   const prepared = await start(process.execPath, [peer, url, '--prepared'])
-  if (!values.new) await fill(url)
   // Parse Server does not read addresses of sockets, so it runs on the external engine only.
   const parse = values.parse && !new URL(url).searchParams.has('host') ? await startParse(url) : undefined
 
@@ -65,13 +66,21 @@ async function benchEngine(name: string, url: string): Promise<void> {
     'Content-Type': 'application/json'
   }
   const over =
-    (target: Started, path: string, headers: Record<string, string>, text = body) =>
+    (target: Started, path: string, headers: Record<string, string>, text = body, range = users) =>
     () =>
       wrk(
         target.child.pid!,
-        { url: target.url, path, headers, body: text, users, connections, seconds },
+        { url: target.url, path, headers, body: text, users: range, connections, seconds },
         join(folder, 'load.lua')
       )
+  const growth: [users: number, micros: number][] = []
+  const grow = async (size: number) => {
+    await fill(url, size)
+    const { perSecond } = await over(tidings, '/api/v1/users', keys, body, size)()
+    growth.push([size, 1e6 / perSecond])
+  }
+  if (values.growth) await grow(1_000)
+  if (!values.new) await fill(url, users)
 
   const contestants: [string, () => Promise<Measured>][] = [
     ['pgbench, 32 clients', () => pgbench(url)],
@@ -99,12 +108,16 @@ async function benchEngine(name: string, url: string): Promise<void> {
       if (round > 0) results.get(who)!.push(measured)
     }
   }
-  report(name, results)
+  if (values.growth) {
+    growth.push([users, 1e6 / median(results.get('Tidings')!.map(({ perSecond }) => perSecond))])
+    await grow(1_000_000)
+  }
+  report(name, results, growth)
   console.log(`memory of Tidings' process after the load: ${Math.round(rss(tidings.child.pid!) / 1024)} MB`)
   await Promise.all([tidings, naive, prepared, ...(parse ? [parse] : [])].map(({ child }) => stop(child)))
 }
 
-function report(engine: string, results: Map<string, Measured[]>): void {
+function report(engine: string, results: Map<string, Measured[]>, growth: [users: number, micros: number][]): void {
   const base = median(results.get('pgbench, 32 clients')!.map((each) => each.perSecond))
   console.log(
     `\n${engine}: upserts of one ${values.new ? 'new' : 'known'} user a request, ${connections} connections, ${rounds} rounds of ${seconds} s, medians`
@@ -119,6 +132,17 @@ function report(engine: string, results: Map<string, Measured[]>): void {
         `${of('p99Ms').toFixed(1).padStart(9)}${of('cpuMicrosPerRequest').toFixed(0).padStart(8)}${of('failed').toFixed(0).padStart(8)}`
     )
   }
+  const rateOf = (who: string) => median(results.get(who)!.map((each) => each.perSecond))
+  figure({
+    name: `upserts of one ${values.new ? 'new' : 'known'} user, ${engine} PostgreSQL`,
+    value: rateOf('Tidings'),
+    unit: 'upserts/s',
+    better: 'more',
+    goal: 1.2 * base,
+    peers: { 'naive Fastify + pg': rateOf('naive Fastify + pg'), 'the same, prepared': rateOf('the same, prepared') },
+    limit: { name: 'pgbench, 32 clients', value: base },
+    growth: { of: 'users', unit: 'µs for an upsert', points: growth }
+  })
   const over = (who: string) => times(results.get('Tidings')!, results.get(who)!).toFixed(2)
   console.log(
     `Tidings is ${over('naive Fastify + pg')} times the naive service, ${over('the same, prepared')} times the one that prepares its statement, and ${over('pgbench, 32 clients')} of pgbench, medians of the rounds' ratios`
@@ -186,10 +210,10 @@ function onDatabase(url: string, name: string): string {
 }
 
 /** The same users for all contestants, in freshly vacuumed tables. */
-async function fill(url: string): Promise<void> {
+async function fill(url: string, count: number): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  const made = `'user-' || n, '{"plan": "free"}', now(), now() from generate_series(1, ${users}) n`
+  const made = `'user-' || n, '{"plan": "free"}', now(), now() from generate_series(1, ${count}) n on conflict do nothing`
   const columns = 'project_user_id, properties, created_at, updated_at'
   await client.query(`insert into naive_users (project_id, ${columns}) select 'demo', ${made}`)
   await client.query(`insert into users (project_id, id, ${columns}) select 'demo', gen_random_uuid(), ${made}`)

@@ -36,6 +36,14 @@ export const plan: Bench[] = [
     database: true
   },
   {
+    name: 'triggers',
+    measures:
+      'Triggers for one user each: at a steady rate, until the push is at the gateway; then as fast as 64 connections get responses. The gateway and PostgreSQL have processes of their own.',
+    quick: ['--triggers', '10000', '--seconds', '6'],
+    full: ['--triggers', '100000', '--seconds', '20'],
+    seconds: [120, 600]
+  },
+  {
     name: 'messages',
     measures: '`POST /api/v1/messages:send` with 500 items, one request after the other.',
     quick: ['--requests', '20'],
@@ -47,7 +55,7 @@ export const plan: Bench[] = [
     measures:
       'Upserts of one user a request over HTTP at 64 connections, beside pgbench and a plain service, in turns.',
     quick: ['--seconds', '2', '--rounds', '3', '--only', 'embedded'],
-    full: ['--seconds', '3', '--rounds', '7', '--only', 'embedded'],
+    full: ['--seconds', '3', '--rounds', '7', '--growth', '--only', 'embedded'],
     seconds: [120, 600],
     needs: { ...wrk, pgbench: 'postgresql-contrib' }
   },

@@ -46,7 +46,7 @@ function sentenceOf({ name, value, unit, better, goal, peers, limit, growth }: F
     `${name}: ${shown(value)} ${unit}`,
     ...(goal === undefined ? [] : [`goal ${better === 'less' ? '≤' : '≥'} ${shown(goal)}`]),
     ...beside,
-    ...(sizes ? [`${growth!.unit} by ${growth!.of}: ${sizes.join(', ')}`] : [])
+    ...(sizes?.length ? [`${growth!.unit} by ${growth!.of}: ${sizes.join(', ')}`] : [])
   ].join('; ')
 }
 

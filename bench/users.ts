@@ -1,5 +1,6 @@
 // Upserts over HTTP at 64 connections against the same work done by others, interleaved in one run:
-//   node bench/users.ts [--seconds 3] [--rounds 5] [--new] [--growth] [--parse] [--only embedded|external] [--processes 1]
+//   node bench/users.ts [--seconds 3] [--rounds 5] [--new] [--growth] [--parse] [--only embedded|external]
+//     [--processes 1,2,4]
 // All contestants start with the same users: otherwise a faster one would meet more of them. With --new they start empty.
 // On the embedded server, and on BENCH_DATABASE_URL where it is set. Needs wrk and pgbench (Debian: wrk, postgresql-contrib).
 import { execFile } from 'node:child_process'
@@ -36,18 +37,19 @@ const body = `'{"project_user_id":"user-' .. n .. '","properties":{"plan":"premi
 
 async function benchEngine(name: string, url: string): Promise<void> {
   const dataDir = join(folder, `data-${name}`)
-  const tidings = await start(
-    process.execPath,
-    [join(root, 'bin/tidings.js'), 'serve', '--processes', values.processes],
-    {
+  const serving = (processes: string) =>
+    start(process.execPath, [join(root, 'bin/tidings.js'), 'serve', '--processes', processes], {
       DATABASE_URL: url,
-      DATA_DIR: dataDir,
+      DATA_DIR: `${dataDir}-${processes}`,
       PORT: '0',
       LOG_LEVEL: 'warn',
       MASTER_KEY: Buffer.alloc(32).toString('base64')
-    }
-  )
-  const credentials = JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8'))
+    })
+  // The first start makes the keys, which open all of them.
+  const [first = '1', ...more] = values.processes.split(',')
+  const tidings = await serving(first)
+  const others = await Promise.all(more.map(async (processes) => [processes, await serving(processes)] as const))
+  const credentials = JSON.parse(readFileSync(join(`${dataDir}-${first}`, 'credentials.json'), 'utf8'))
   const unlimited = await fetch(`${tidings.url}/manage/v1/projects/demo`, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${credentials.admin_token}`, 'content-type': 'application/json' },
@@ -70,7 +72,7 @@ async function benchEngine(name: string, url: string): Promise<void> {
     () =>
       wrk(
         target.child.pid!,
-        { url: target.url, path, headers, body: text, users: range, connections, seconds },
+        { url: target.url, path, headers, body: text, users: range, connections, seconds, below: true },
         join(folder, 'load.lua')
       )
   const growth: [users: number, micros: number][] = []
@@ -87,6 +89,10 @@ async function benchEngine(name: string, url: string): Promise<void> {
     ['naive Fastify + pg', over(naive, '/api/v1/users', keys)],
     ['the same, prepared', over(prepared, '/api/v1/users', keys)],
     ['Tidings', over(tidings, '/api/v1/users', keys)],
+    ...others.map(([processes, target]): [string, () => Promise<Measured>] => [
+      `--processes ${processes}`,
+      over(target, '/api/v1/users', keys)
+    ]),
     ...(parse
       ? [
           [
@@ -114,7 +120,11 @@ async function benchEngine(name: string, url: string): Promise<void> {
   }
   report(name, results, growth)
   console.log(`memory of Tidings' process after the load: ${Math.round(rss(tidings.child.pid!) / 1024)} MB`)
-  await Promise.all([tidings, naive, prepared, ...(parse ? [parse] : [])].map(({ child }) => stop(child)))
+  await Promise.all(
+    [tidings, ...others.map(([, target]) => target), naive, prepared, ...(parse ? [parse] : [])].map(({ child }) =>
+      stop(child)
+    )
+  )
 }
 
 function report(engine: string, results: Map<string, Measured[]>, growth: [users: number, micros: number][]): void {

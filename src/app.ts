@@ -20,6 +20,7 @@ import { docsSite } from './platform/docs/docs-site.ts'
 import { docsRoutes } from './platform/http/openapi/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
 import { createHttp, type Http } from './platform/http/server.ts'
+import { freeIdleMemory } from './platform/idle-memory.ts'
 import { newId } from './platform/ids.ts'
 import { countJobs, oldestReady } from './platform/jobs/jobs.ts'
 import { createWorker } from './platform/jobs/worker.ts'
@@ -100,9 +101,11 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
     capabilities.cluster.serving = nodes.serving
     const worker = startWorker(options, infrastructure, capabilities, { nodes, tracing })
     const http = openHttp(options, infrastructure, capabilities, { nodes, tracing, stopping: () => stopping })
+    const memory = freeIdleMemory()
     const port = await http.listen(config.HOST, options.siblings?.port ?? config.PORT, options.siblings?.sharesPort)
     // Pushed last, so that it runs first. A worker serves nothing that a load balancer would send elsewhere.
     if (role !== 'worker') opened.push(() => http.drain(config.DRAIN_SECONDS * 1000))
+    opened.push(async () => memory.close())
     const baseUrl = await writeAddress(options, bootstrapped, port)
     capabilities.address.base = baseUrl
     const signIn = await signInOf(options, infrastructure, capabilities, bootstrapped)

@@ -7,7 +7,7 @@ const run = promisify(execFile)
 export interface Measured {
   perSecond: number
   p99Ms: number
-  /** Of the measured process, user and system together. */
+  /** Of the measured process, or of it and all below it, user and system together. */
   cpuMicrosPerRequest: number
   failed: number
 }
@@ -71,6 +71,8 @@ export interface Load {
   users: number
   connections: number
   seconds: number
+  /** Whether the CPU time of processes below the measured one counts too. */
+  below?: boolean
 }
 
 /** Drives wrk, a light load client in C, with a body that changes at every request. */
@@ -93,7 +95,8 @@ done = function(summary, latency)
 end
 `
   )
-  const before = statOf(pid).micros
+  const spent = () => statOf(pid).micros + (load.below ? microsBelow(pid) : 0)
+  const before = spent()
   const { stdout } = await run('wrk', [
     '-t1',
     `-c${load.connections}`,
@@ -102,7 +105,7 @@ end
     script,
     load.url + load.path
   ])
-  const cpu = statOf(pid).micros - before
+  const cpu = spent() - before
   const [, requests, micros, p99, failed] = /RESULT (\d+) (\d+) ([\d.]+) (\d+)/.exec(stdout)!
   return {
     perSecond: (Number(requests) / Number(micros)) * 1e6,

@@ -1,7 +1,8 @@
-import http from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Allowed } from '../platform/net/addresses.ts'
 import { guardedLookup, type Resolve, refuseUrl, resolveByDns } from '../platform/net/guard.ts'
+import { http } from '../platform/net/node-http.ts'
 import { steadyMs } from '../platform/time.ts'
 import { version } from '../platform/version.ts'
 
@@ -159,7 +160,7 @@ const masked = (sent: Record<string, string>, passed: Record<string, string>): R
 const mask = '••••••'
 
 /** The first bytes of a body as text, as far as they arrive soon. */
-function beginningOf(response: http.IncomingMessage): Promise<string> {
+function beginningOf(response: IncomingMessage): Promise<string> {
   return new Promise((done) => {
     const parts: Buffer[] = []
     let read = 0
@@ -184,7 +185,7 @@ const textOf = (bytes: Buffer): string =>
     .replace(/\ufffd$/, '')
     .replaceAll('\0', '')
 
-function answerOf({ statusCode = 0, headers }: http.IncomingMessage): Answer {
+function answerOf({ statusCode = 0, headers }: IncomingMessage): Answer {
   if (statusCode >= 200 && statusCode < 300) return { status: statusCode }
   const error =
     statusCode >= 300 && statusCode < 400

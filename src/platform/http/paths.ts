@@ -41,22 +41,41 @@ interface Known {
   verb: boolean
 }
 
+type Router = ReturnType<typeof findMyWay>
+
+interface Routers {
+  /** Finds a path whatever its method is. */
+  all: Router
+  byMethod: Router
+}
+
+function makeRouters(paths: ReadonlyMap<string, Known>): Routers {
+  const [all, byMethod] = [findMyWay({ maxParamLength }), findMyWay({ maxParamLength })]
+  for (const [path, known] of paths) {
+    all.on('GET', path, () => {}, known)
+    for (const method of known.methods) byMethod.on(method as HTTPMethod, path, () => {})
+  }
+  return { all, byMethod }
+}
+
 export type MethodTable = ReturnType<typeof createMethodTable>
 
 /** Knows the methods of a path, through the same router that Fastify uses: for 405 and its Allow header. */
 export function createMethodTable() {
-  const router = findMyWay({ maxParamLength })
-  const byMethod = findMyWay({ maxParamLength })
   const paths = new Map<string, Known>()
-  const find = (path: string) => router.find('GET', path)?.store as Known | undefined
+  let routers: Routers | undefined
+  // Made when they are first needed: few requests do, and making them is a fifteenth of a start.
+  const made = () => {
+    routers ??= makeRouters(paths)
+    return routers
+  }
+  const find = (path: string) => made().all.find('GET', path)?.store as Known | undefined
   return {
     add(path: string, method: string): void {
-      byMethod.on(method as HTTPMethod, path, () => {})
+      routers = undefined
       const known = paths.get(path)
-      if (known) return void known.methods.add(method)
-      const added = { methods: new Set([method]), verb: /::[a-z-]+$/.test(path) }
-      paths.set(path, added)
-      router.on('GET' as HTTPMethod, path, () => {}, added)
+      if (known) known.methods.add(method)
+      else paths.set(path, { methods: new Set([method]), verb: /::[a-z-]+$/.test(path) })
     },
     /** The methods of a path; undefined if no route matches. */
     allowed(url: string): string[] | undefined {
@@ -71,7 +90,7 @@ export function createMethodTable() {
     withVerb(method: string, path: string, colon: string): string {
       const at = path.toUpperCase().lastIndexOf(colon)
       if (at < 0 || !/^[a-z-]+$/.test(path.slice(at + colon.length))) return path
-      if (byMethod.find(method as HTTPMethod, path)) return path
+      if (made().byMethod.find(method as HTTPMethod, path)) return path
       const plain = `${path.slice(0, at)}:${path.slice(at + colon.length)}`
       return find(plain)?.verb ? plain : path
     },

@@ -1,4 +1,3 @@
-import { METHODS } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -8,6 +7,7 @@ import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { cannotListen } from '../net/listening.ts'
+import { http } from '../net/node-http.ts'
 import { answerError } from './answers.ts'
 import { forgetBody, installBodyParser } from './body.ts'
 import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
@@ -131,7 +131,7 @@ function installHooks(app: FastifyInstance, methods: MethodTable, unknown: Retur
       .send({ error: `Method Not Allowed: this path takes ${allowed.join(', ')}.`, code: 'method_not_allowed' })
   }
   app.decorateRequest('caller', null)
-  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  for (const method of http.METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   app.addHook('onRoute', ({ url, method }) => {
     for (const name of [method].flat()) methods.add(url, name)
   })

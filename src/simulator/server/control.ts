@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { errorCatalogue, OperatorError, Refusal } from '../../platform/errors.ts'
+import { http } from '../../platform/net/node-http.ts'
 import type { Faults } from '../faults/faults.ts'
 import { changeFaults, showFaults } from '../faults/settings.ts'
 import { jsonObject } from '../jwt.ts'
@@ -60,7 +61,7 @@ function routesOf({ ledger, faults, overview, subscribe }: Controlled): Record<s
 /** A small server for other processes: faults, inbox, subscriptions. */
 export async function startControl(host: string, port: number, controlled: Controlled) {
   const routes = routesOf(controlled)
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     respond(routes, controlled.ledger, request, response).catch((error: unknown) => {
       const refusal = error instanceof Refusal ? error : new Refusal('internal_error', String(error))
       send(response, errorCatalogue[refusal.code][0], {

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as http2 from 'node:http2'
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import { OperatorError } from '../../platform/errors.ts'
+import { http } from '../../platform/net/node-http.ts'
 import { beginLimit, capStreams } from './stream-limits.ts'
 import { createTap, keepTap } from './tap.ts'
 
@@ -55,7 +56,7 @@ class Port implements Listener {
   readonly #options: ListenOptions
   readonly #secure: http2.Http2SecureServer
   readonly #clear: http2.Http2Server
-  readonly #plain = createHttpServer()
+  readonly #plain = http.createServer()
   /** Ends TLS before a tap: HTTP/2 over a tap is clear text to Node. */
   readonly #tapped: TlsServer
   readonly #front = createNetServer((socket) => this.#admit(socket))

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { http } from '../../net/node-http.ts'
 import type { Answer, Content, Ref } from './answers.ts'
 import { fieldsOf, fieldTable, jsonBlock, meaningOf, typeText } from './docs-schema.ts'
 import { type Html, html } from './html.ts'
@@ -81,7 +81,7 @@ function answerTable({ status, content = {} }: Answer & { status: number }): Htm
 function exampleAnswer({ status, content = {} }: Answer & { status: number }): Html {
   const example = Object.values(content)[0]?.example
   if (example === undefined) return html``
-  return html`<figure class="code"><figcaption>Answer <span class="ok">${status} ${STATUS_CODES[status]}</span></figcaption>
+  return html`<figure class="code"><figcaption>Answer <span class="ok">${status} ${http.STATUS_CODES[status]}</span></figcaption>
 <pre tabindex="0"><code>${jsonBlock(example)}</code></pre></figure>`
 }
 

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { http } from '../../net/node-http.ts'
 import { version } from '../../version.ts'
 import type { DocumentedRoute } from '../route.ts'
 import { type Answer, type Content, counted, errorAnswers, type Ref } from './answers.ts'
@@ -148,7 +148,7 @@ function requestBody({ body, bodyKind, example }: DocumentedRoute): Operation['r
 function success(route: DocumentedRoute, schema: Schema | undefined): Answer {
   const status = route.status ?? 200
   const headers = route.security === 'none' ? { 'X-Request-ID': counted['X-Request-ID']! } : counted
-  const description = STATUS_CODES[status]!
+  const description = http.STATUS_CODES[status]!
   if (status === 204) return { description, headers }
   const type = route.answerType ?? 'application/json'
   const content: Content = schema

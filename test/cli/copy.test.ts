@@ -105,7 +105,8 @@ test('a database in use, a running node and an invalid address are refused, and 
   const left = await withClient(other.url, (client) => client.query('select from projects'))
   assert.equal(left.rowCount, 0)
 
-  for (const address of ['', 'mysql://db/tidings', url]) {
+  const alias = url.includes('sslmode=') ? url.replace(/sslmode=[^&]*/, 'sslmode=disable&x=1') : `${url}?x=1`
+  for (const address of ['', 'mysql://db/tidings', url, alias]) {
     assert.equal((await run(['copy', address], { env })).code, 2, address)
   }
 })

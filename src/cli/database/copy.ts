@@ -24,10 +24,7 @@ DATA_DIR/master.key or MASTER_KEY.`
   command.action(async (url: string, options: { json?: true }) => {
     checkAddress(url)
     const config = readConfig(shell.env)
-    if (url === config.DATABASE_URL || url === config.DATABASE_LISTEN_URL)
-      throw usageFailure(
-        'This is the database of DATABASE_URL itself. Leave DATABASE_URL unset to copy the embedded one.'
-      )
+    if (url === config.DATABASE_URL || url === config.DATABASE_LISTEN_URL) throw itself()
     const interrupt = interruption(shell)
     const done = await onDatabase(
       shell,
@@ -47,6 +44,9 @@ DATA_DIR/master.key or MASTER_KEY.`
   })
 }
 
+const itself = () =>
+  usageFailure('This is the database of DATABASE_URL itself. Leave DATABASE_URL unset to copy the embedded one.')
+
 function checkAddress(url: string): void {
   try {
     readHosts(url)
@@ -56,10 +56,12 @@ function checkAddress(url: string): void {
 }
 
 async function copy(source: OnDatabase, target: OnDatabase, shell: Shell) {
-  const [{ copyDatabase }, { migrate }] = await Promise.all([
+  const [{ copyDatabase, isOneDatabase }, { migrate }] = await Promise.all([
     import('../../platform/db/copying.ts'),
     import('../../platform/db/migrate.ts')
   ])
+  // Another name of the same server: both sides would wait for one lock.
+  if (await isOneDatabase(source.pool, target.pool)) throw itself()
   const shown = showCount(shell.stderr, 'Copying')
   const rows = await migrate(target.pool, () =>
     migrate(source.pool, async () => {

@@ -1,5 +1,7 @@
 import type { Config } from '../../platform/config/config.ts'
+import { isPassing } from '../../platform/db/db.ts'
 import { openDatabase } from '../../platform/db/open.ts'
+import { OperatorError } from '../../platform/errors.ts'
 import { createLog } from '../../platform/log.ts'
 import type { NodeRole } from '../../platform/nodes/nodes.ts'
 import { version } from '../../platform/version.ts'
@@ -24,7 +26,7 @@ export async function serve(config: Config, role: NodeRole, { json = false } = {
   if (!database) return 0
   try {
     const console = newConsole()
-    const app = await startApp({ config, database, log, role, say, console })
+    const app = await startApp({ config, database, log, role, say, console }).catch(lostAt(database.name))
     if (json) process.stdout.write(`${JSON.stringify(introduction(app, config), null, 2)}\n`)
     else say(greeting(app, config, role))
     if (role !== 'worker') void fillConsole(console, config.DATA_DIR, log)
@@ -42,3 +44,11 @@ export async function serve(config: Config, role: NodeRole, { json = false } = {
     if (isAsked()) say('Stopped.')
   }
 }
+
+/** The database responded a moment ago. If it went away during the start, a sentence says more than a stack trace. */
+export const lostAt =
+  (name: string) =>
+  (error: unknown): never => {
+    if (!isPassing(error)) throw error
+    throw new OperatorError(`The database ${name} was lost during the start: ${(error as Error).message}. Start again.`)
+  }

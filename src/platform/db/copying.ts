@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { OperatorError } from '../errors.ts'
 import type { Pool } from './db.ts'
@@ -130,4 +131,17 @@ async function* pagesOf(source: pg.Client, table: string): AsyncGenerator<string
 async function insert(target: pg.Client, table: string, rows: string[]): Promise<number> {
   const text = `insert into ${table} select * from unnest($1::${table}[])`
   return (await target.query(text, [rows])).rowCount ?? 0
+}
+
+/** Whether two addresses lead to one database: only its sessions see each other's locks. */
+export async function isOneDatabase(first: Pool, second: Pool): Promise<boolean> {
+  const key = randomInt(2 ** 47)
+  const [holder, other] = [await first.connect(), await second.connect()]
+  try {
+    await holder.query('begin')
+    await holder.query('select pg_advisory_xact_lock($1)', [key])
+    return !(await other.query('select pg_try_advisory_xact_lock($1) as taken', [key])).rows[0].taken
+  } finally {
+    await Promise.all([holder, other].map((client) => client.end().catch(() => {})))
+  }
 }

@@ -93,6 +93,8 @@ async function withTwo<Result>(
   }
 }
 
+const refusesForGood = /does not exist|no such (database|user)|authentication failed|no pg_hba\.conf entry/i
+
 /** Replaces the error texts of poolers by sentences for operators. */
 async function refusing<Result>(name: string, given: string, work: () => Promise<Result>): Promise<Result> {
   try {
@@ -105,6 +107,9 @@ async function refusing<Result>(name: string, given: string, work: () => Promise
         `${name} is a pooler that lends connections for a statement, which allows no transactions. Use its mode transaction (pgbouncer: pool_mode = transaction), or set ${given} to PostgreSQL itself.`,
         configuration
       )
+    // A pooler passes a refusal of its server on as a fault of the protocol, which looks like a server that is away.
+    if (code === '08P01' && refusesForGood.test(message))
+      throw new OperatorError(`PostgreSQL behind ${name} refuses: ${message}. Check ${given}.`)
     // A prepared statement that exists on another back end.
     if (code === '26000') throw new OperatorError(lends(name, given), configuration)
     throw error
@@ -168,7 +173,7 @@ const refusesParameter = ({ message }: Error, name: string, given: string) =>
 export function silence(error: unknown, name: string, waitedMs: number, given: string): string {
   const reason = (error as Error).message || String((error as NodeJS.ErrnoException).code)
   if (isConnectionLimit(error))
-    return `PostgreSQL at ${name} has no connection left: ${reason}. Raise max_connections, or the limit of the role or the database; each Tidings takes DATABASE_POOL_SIZE and three more.`
+    return `PostgreSQL at ${name} has no connection left: ${reason}. Raise max_connections, or the limit of the role or the database; each process takes DATABASE_POOL_SIZE and three more, and one on each server of a list of hosts.`
   if (error instanceof NoPrimary)
     return `Tidings found no primary at ${name}${waitedMs > 0 ? ` within ${waitedMs / 1000} s` : ''}: ${reason}. Check that the servers run and that ${given} names them.`
   const silent = waitedMs > 0 ? `did not answer within ${waitedMs / 1000} s` : 'does not answer'

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { Frame, Header } from '../../platform/backup/format.ts'
 import { type Config, readConfig } from '../../platform/config/config.ts'
@@ -12,7 +13,8 @@ import { explained, showRows } from './backup.ts'
 import { openSource } from './backup-file.ts'
 import { type OnDatabase, onDatabase, refuseWhileNodesRun } from './database.ts'
 
-interface Options {
+export interface Options {
+  at?: string
   check?: true
   replace?: true
   keyLost?: true
@@ -22,7 +24,8 @@ interface Options {
 
 export function declare(command: Command, shell: Shell): void {
   command
-    .argument('<file>', 'A file of `tidings backup`, or - for standard input')
+    .argument('<file>', 'A file of `tidings backup`, - for standard input, or the folder ARCHIVE_DIR')
+    .option('--at <time>', 'From a folder: the moment to restore, such as 2026-11-16T21:30:00Z; else its end')
     .option('--check', 'Only read the file and check that it is whole; needs no database')
     .option('--replace', 'Remove the installation that is in the database now')
     .option('--key-lost', 'Restore without the master key, whose secrets are then lost')
@@ -30,14 +33,27 @@ export function declare(command: Command, shell: Shell): void {
     .addOption(jsonOption())
   examples(
     command,
-    ['tidings restore tidings.backup', 'tidings restore --check tidings.backup'],
+    [
+      'tidings restore tidings.backup',
+      'tidings restore --check tidings.backup',
+      'tidings restore /mnt/archive --at 2026-11-16T21:30:00Z'
+    ],
     `Restores into the database of the settings, which must be empty: the embedded
 one in a new DATA_DIR, or DATABASE_URL. Put the master key there first (the file
 master.key of the old DATA_DIR, or MASTER_KEY). A restore that fails or is cut
 off leaves nothing behind. The restored installation is paused, so that nothing
-is sent a second time: start it, look at it, then run \`tidings resume\`.`
+is sent a second time: start it, look at it, then run \`tidings resume\`. A
+folder is what ARCHIVE_DIR of an embedded database had; it restores any moment
+into DATA_DIR, and --replace moves the database that is there aside.`
   )
   command.action(async (file: string, options: Options) => {
+    const isFolder = file !== '-' && (await stat(file).catch(() => undefined))?.isDirectory() === true
+    if (options.at !== undefined && !isFolder)
+      throw usageFailure('--at needs the folder ARCHIVE_DIR: a file of `tidings backup` holds one moment.')
+    if (isFolder) {
+      const { restoreMoment } = await import('./recover.ts')
+      return restoreMoment(shell, file, options, settle)
+    }
     if (file === '-' && options.replace && !options.yes)
       throw usageFailure('Standard input carries the backup, so there is no terminal for a confirmation. Give --yes.')
     const { readFrames } = await import('../../platform/backup/format.ts')
@@ -155,7 +171,7 @@ async function load(
 }
 
 /** What a backup brings back and must not go on as it was. */
-async function settle(tx: Db, { made_at }: Header): Promise<void> {
+async function settle(tx: Db, { made_at }: Pick<Header, 'made_at'>): Promise<void> {
   const [{ writePause }, { endAllSessions, pauseRunningProjects }, { forgetResetLinks }] = await Promise.all([
     import('../../platform/backup/paused.ts'),
     import('../../projects/projects.ts'),

@@ -1,6 +1,7 @@
 import { type Config, readConfig } from '../../platform/config/config.ts'
 import { OperatorError } from '../../platform/errors.ts'
 import { version } from '../../platform/version.ts'
+import { checkArchive } from './archive.ts'
 import { type Finding, fail, ok } from './check.ts'
 import { type CheckedDatabase, checkDatabase } from './database.ts'
 import { checkEmbedded } from './embedded.ts'
@@ -21,12 +22,17 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     if (!(error instanceof OperatorError)) throw error
     return [...first, fail('Settings', `${error.message.replace(/\s*\n\s*/g, ' ')}. See docs/reference/config.md.`)]
   }
-  const { DATA_DIR, DATABASE_URL, MASTER_KEY, HOST, PORT } = config
+  const { DATA_DIR, ARCHIVE_DIR, DATABASE_URL, MASTER_KEY, HOST, PORT } = config
   const folder = await checkDataFolder(DATA_DIR)
   const credentials = await checkCredentials(DATA_DIR)
   const database: CheckedDatabase = DATABASE_URL
     ? await checkDatabase({ ...config, DATABASE_URL })
-    : { findings: await checkEmbedded(DATA_DIR) }
+    : {
+        findings: [
+          ...(await checkEmbedded(DATA_DIR)),
+          ...(ARCHIVE_DIR ? [await checkArchive(DATA_DIR, ARCHIVE_DIR)] : [])
+        ]
+      }
   const key = await checkMasterKey(MASTER_KEY, DATA_DIR, database.sealedCheck)
   const port = await checkPort(HOST, PORT, credentials.baseUrl)
   const known = database.findings.some(({ name }) => name === 'Installation')

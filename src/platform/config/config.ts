@@ -62,6 +62,13 @@ export const settings = {
     'The address of a standby of DATABASE_URL, for lists, searches, statistics and exports. They show everything that was saved before; while the standby lags behind or is away, DATABASE_URL serves them. See docs/guides/high-availability.md.',
     { secret: true }
   ),
+  ARCHIVE_DIR: setting(
+    (value) => resolve(value),
+    'Folder, best on another disk, into which the embedded database is archived, so that it can be restored as it was at any moment. Without it nothing is archived. See docs/guides/backups.md.'
+  ),
+  ARCHIVE_DAYS: setting(whole(1, 365), 'For how many days back ARCHIVE_DIR can restore every moment.', {
+    fallback: '7'
+  }),
   PUBLIC_URL: setting(
     url('http', 'https'),
     'Address at which clients reach the service, if it differs from HOST and PORT.'
@@ -192,6 +199,7 @@ type Optional =
   | 'DATABASE_POOLER'
   | 'DATABASE_LISTEN_URL'
   | 'DATABASE_REPLICA_URL'
+  | 'ARCHIVE_DIR'
   | 'PUBLIC_URL'
   | 'MASTER_KEY'
   | 'METRICS_TOKEN'
@@ -235,7 +243,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 
 /** Settings of the database that hold only together. */
 function databaseFaults(config: Record<string, unknown>): string[] {
-  const { DATABASE_URL, DATABASE_POOLER, DATABASE_LISTEN_URL, DATABASE_REPLICA_URL } = config
+  const { DATABASE_URL, ARCHIVE_DIR, DATABASE_POOLER, DATABASE_LISTEN_URL, DATABASE_REPLICA_URL } = config
+  if (ARCHIVE_DIR && DATABASE_URL)
+    return ['  ARCHIVE_DIR: is for the embedded database; a PostgreSQL of your own has archive_command']
   if (DATABASE_REPLICA_URL && !DATABASE_URL)
     return ['  DATABASE_REPLICA_URL: needs DATABASE_URL, because the embedded database has no standby']
   if (DATABASE_POOLER && !DATABASE_URL) return ['  DATABASE_POOLER: needs DATABASE_URL, the address of the pooler']

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors.ts'
 import { type Connection, isPassing } from './db.ts'
 import { findBeside } from './embedded/beside.ts'
-import { startEmbedded } from './embedded/embedded.ts'
+import { type EmbeddedServer, startEmbedded } from './embedded/embedded.ts'
 import { databaseName } from './hosts/hosts.ts'
 import { createServers, NoPrimary } from './hosts/servers.ts'
 import { checkServer, configuration, silence } from './server-check.ts'
@@ -26,15 +26,17 @@ export interface Opening {
   given?: string
   /** Whether to use the embedded server of a Tidings that runs on the data folder, instead of refusing. */
   beside?: boolean
+  /** Whether to carry the WAL of the embedded server into ARCHIVE_DIR while it runs, as a service does. */
+  archives?: boolean
 }
 
 const retryMs = 1_000
 
 /** The embedded server, or the operator's own once it responds. */
 export async function openDatabase(
-  config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'> & Pooler,
+  config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'> & Partial<Pick<Config, 'ARCHIVE_DIR' | 'ARCHIVE_DAYS'>> & Pooler,
   say: (line: string) => void,
-  { signal, patienceMs = 30_000, given = 'DATABASE_URL', beside = false }: Opening = {}
+  { signal, patienceMs = 30_000, given = 'DATABASE_URL', beside = false, archives = false }: Opening = {}
 ): Promise<Database> {
   if (config.DATABASE_URL === undefined) {
     const url = beside && (await findBeside(config.DATA_DIR))
@@ -42,7 +44,14 @@ export async function openDatabase(
       const name = `embedded in ${config.DATA_DIR}`
       return { connection: { connectionString: url }, name, exited: new Promise(() => {}), stop: async () => {} }
     }
-    const server = await startEmbedded({ dataDir: config.DATA_DIR, say, ...(signal && { signal }) })
+    const archive = config.ARCHIVE_DIR
+    const server = await startEmbedded({
+      dataDir: config.DATA_DIR,
+      say,
+      archives: archive !== undefined,
+      ...(signal && { signal })
+    })
+    if (archives && archive !== undefined) return archived(server, { ...config, ARCHIVE_DIR: archive }, say)
     return {
       connection: { connectionString: server.url },
       name: `embedded in ${config.DATA_DIR}`,
@@ -54,6 +63,30 @@ export async function openDatabase(
   const name = databaseName(config.DATABASE_URL)
   await awaitServer(connection, name, say, { patienceMs, given, ...(signal && { signal }) })
   return { connection, name, exited: new Promise(() => {}), stop: async () => {} }
+}
+
+/** The embedded server with an archiver, which ends before it. */
+async function archived(
+  server: EmbeddedServer,
+  {
+    DATA_DIR,
+    ARCHIVE_DIR,
+    ARCHIVE_DAYS = 7
+  }: Pick<Config, 'DATA_DIR'> & { ARCHIVE_DIR: string; ARCHIVE_DAYS?: number },
+  say: (line: string) => void
+): Promise<Database> {
+  const { startArchiver } = await import('../archive/archiver.ts')
+  const { url, folder, exited } = server
+  const archiver = startArchiver({ url, folder, archive: ARCHIVE_DIR, days: ARCHIVE_DAYS, say })
+  return {
+    connection: { connectionString: url },
+    name: `embedded in ${DATA_DIR}`,
+    exited,
+    async stop() {
+      await archiver.stop()
+      await server.stop()
+    }
+  }
 }
 
 type Pooler = Partial<Pick<Config, 'DATABASE_POOLER' | 'DATABASE_LISTEN_URL' | 'DATABASE_REPLICA_URL'>>

@@ -26,10 +26,15 @@ export const keep = ({ pid, ended }: Postmaster, { dataDir, folder }: Cluster): 
   endWithUs(pid, ended, { dataDir, folder })
 
 /** PostgreSQL records its program and its settings in a file, each in quotes. Another version has another path. */
-async function startedAlike({ folder, binaries, socketDir }: Cluster): Promise<boolean> {
+async function startedAlike(cluster: Cluster): Promise<boolean> {
+  const { folder, binaries, archives } = cluster
   const written = await readFile(join(folder, 'postmaster.opts'), 'utf8').catch(() => '')
   const [program, ...rest] = written.trim().split(' "')
-  return program === binaries.postgres && settingsOf(socketDir).every((setting) => rest.includes(`${setting}"`))
+  return (
+    program === binaries.postgres &&
+    settingsOf(cluster).every((setting) => rest.includes(`${setting}"`)) &&
+    (archives === true) === rest.includes('archive_mode=on"')
+  )
 }
 
 /** Polls for the end of an adopted PostgreSQL: it is not a child of this process, so no event reports its end. */

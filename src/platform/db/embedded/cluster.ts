@@ -16,6 +16,10 @@ export interface Cluster {
   socketDir: string
   binaries: Binaries
   identity: Identity
+  /** Whether its WAL is archived. */
+  archives?: boolean | undefined
+  /** Set for a start that recovers from an archive, up to a moment or to its end. */
+  recovery?: { at?: Date | undefined } | undefined
 }
 
 /** The major version that the binaries read and write. */

@@ -15,6 +15,8 @@ import { letPreviousEnd } from './previous.ts'
 export interface EmbeddedServer {
   /** For the `connectionString` of pg. It stays the same when PostgreSQL is started again. */
   url: string
+  /** The folder of PostgreSQL. */
+  folder: string
   /** Resolves when PostgreSQL has ended. */
   stop(): Promise<void>
   /** Resolves when PostgreSQL has died for good. A requested stop does not count. */
@@ -25,6 +27,10 @@ export interface EmbeddedOptions {
   dataDir: string
   /** Receives progress messages for an operator. */
   say: (line: string) => void
+  /** Whether PostgreSQL archives its WAL, for an archiver to carry away. */
+  archives?: boolean
+  /** Recovers from an archive, as in `Cluster`. */
+  recovery?: Cluster['recovery']
   /** Cancels a start that is under way. */
   signal?: AbortSignal
 }
@@ -52,12 +58,15 @@ export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptio
       log: join(dataDir, 'postgres.log'),
       socketDir: await socketFolder(dataDir, identity),
       binaries: await usableBinaries(installed, dataDir, identity),
-      identity
+      identity,
+      archives: options.archives === true,
+      recovery: options.recovery
     }
     const postmaster = (exists && (await goOnWithPrevious(cluster))) || (await start(cluster, exists, say, signal))
     const keeper = keepRunning(cluster, postmaster, say)
     return {
       url: urlOf(cluster, 'tidings'),
+      folder,
       exited: keeper.diedForGood,
       async stop() {
         await keeper.stop()

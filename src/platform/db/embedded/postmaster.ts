@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OperatorError } from '../../errors.ts'
+import { archivingSettings, makeSpool } from './archiving.ts'
 import type { Cluster } from './cluster.ts'
 import { spawnAs } from './identity.ts'
 import { boundLog, explain, readLog, sizeOf } from './log.ts'
@@ -27,6 +28,7 @@ export async function startPostmaster(cluster: Cluster, say: Say, signal?: Abort
   for (let attempt = 0; ; attempt++) {
     signal?.throwIfAborted()
     await letPreviousEnd(cluster, say, signal)
+    await makeSpool(cluster)
     await makeSocketFolder(cluster.socketDir, cluster.dataDir, cluster.identity)
     const result = await launch(cluster, say, signal)
     if (typeof result !== 'string') return result
@@ -54,18 +56,22 @@ async function launch(cluster: Cluster, say: Say, signal?: AbortSignal): Promise
 }
 
 /** Options of the command line at each start. */
-export const settingsOf = (socketDir: string): string[] => [
+export const settingsOf = ({
+  socketDir,
+  ...cluster
+}: Pick<Cluster, 'socketDir' | 'archives' | 'recovery'>): string[] => [
   'listen_addresses=',
   'port=5432',
   // A list of paths, in which quotes keep a path with a comma or a space in one piece.
   `unix_socket_directories="${socketDir.replaceAll('"', '""')}"`,
   'unix_socket_permissions=0700',
   'logging_collector=off',
-  'log_destination=stderr'
+  'log_destination=stderr',
+  ...archivingSettings(cluster)
 ]
 
 function spawnPostmaster(cluster: Cluster): Postmaster | string {
-  const args = settingsOf(cluster.socketDir).flatMap((setting) => ['-c', setting])
+  const args = settingsOf(cluster).flatMap((setting) => ['-c', setting])
   const log = openSync(cluster.log, 'a', 0o600)
   let child: ChildProcess
   try {

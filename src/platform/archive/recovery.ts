@@ -1,0 +1,96 @@
+import { cp, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { source } from '../db/embedded/archiving.ts'
+import { checkCluster } from '../db/embedded/cluster.ts'
+import { makeDataFolder } from '../db/embedded/data-folder.ts'
+import { startEmbedded } from '../db/embedded/embedded.ts'
+import { OperatorError } from '../errors.ts'
+import { type Base, basesIn, listBases } from './base.ts'
+import { unpackSegments } from './segments.ts'
+
+export interface Recovery {
+  archive: string
+  dataDir: string
+  /** The moment to recover; without it, the end of the archive. */
+  at: Date | undefined
+  /** Whether a database that is in the data folder may be moved aside. */
+  replace: boolean
+  say: (line: string) => void
+  /** Runs on the recovered database. If it fails, so does the recovery. */
+  finish: (url: string) => Promise<void>
+  signal?: AbortSignal
+}
+
+export interface Recovered {
+  base: Base
+  segments: number
+  /** Where the former database is. */
+  aside: string | undefined
+}
+
+/** Chooses the newest base that was whole before the moment. */
+export async function chooseBase(
+  archive: string,
+  at: Date | undefined
+): Promise<{ base: Base; next: Base | undefined }> {
+  const bases = await listBases(archive)
+  if (bases.length === 0)
+    throw new OperatorError(`${archive} holds no copy of a database. Name the folder that ARCHIVE_DIR had.`)
+  const index = at ? bases.findLastIndex(({ ended_at }) => Date.parse(ended_at) <= at.getTime()) : bases.length - 1
+  if (index < 0)
+    throw new OperatorError(`${archive} begins at ${bases[0]!.ended_at}, and ${at!.toISOString()} was before.`)
+  return { base: bases[index]!, next: bases[index + 1] }
+}
+
+/**
+ * Restores the files of a base and lets PostgreSQL replay the WAL up to the moment. The new database gets its name when all
+ * files are there. If the recovery fails, the former database is put back.
+ */
+export async function recover({ archive, at, replace, say, finish, signal, ...options }: Recovery): Promise<Recovered> {
+  const { base, next } = await chooseBase(archive, at)
+  const dataDir = await makeDataFolder(options.dataDir)
+  const folder = join(dataDir, 'postgres')
+  const exists = (await stat(folder).catch(() => undefined)) !== undefined
+  if (exists && !replace)
+    throw new OperatorError(
+      `${folder} holds a database already. Set DATA_DIR to a new folder, or give --replace, which moves it aside.`
+    )
+  if (exists) await refuseRunning(folder)
+  const fresh = await mkdtemp(`${folder}.new-`)
+  let aside: string | undefined
+  try {
+    await cp(join(basesIn(archive), base.name, 'postgres'), fresh, { recursive: true })
+    const segments = await unpackSegments(archive, join(fresh, source), base, next)
+    await writeFile(join(fresh, 'recovery.signal'), '')
+    if (exists) {
+      aside = `${folder}.before-${Date.now()}`
+      await rename(folder, aside)
+    }
+    await rename(fresh, folder)
+    await checkCluster(folder)
+    const server = await startEmbedded({ dataDir, say, recovery: { at }, ...(signal && { signal }) })
+    await finish(server.url).finally(server.stop)
+    await rm(join(folder, source), { recursive: true, force: true })
+    return { base, segments, aside }
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true })
+    if (aside || !exists) await rm(folder, { recursive: true, force: true })
+    if (aside) await rename(aside, folder)
+    throw explained(error, archive, at)
+  }
+}
+
+async function refuseRunning(folder: string): Promise<void> {
+  const { readPidFile, sendSignal } = await import('../db/embedded/previous.ts')
+  const file = await readPidFile(folder)
+  if (file && file.pid > 0 && sendSignal(file.pid, 0))
+    throw new OperatorError(`Stop the service first: PostgreSQL runs in ${folder} (pid ${file.pid}).`)
+}
+
+function explained(error: unknown, archive: string, at: Date | undefined): unknown {
+  if (at && error instanceof Error && /before configured recovery target was reached/.test(error.message))
+    return new OperatorError(
+      `The archive ${archive} does not reach ${at.toISOString()}. Leave --at out to restore everything that it holds.`
+    )
+  return error
+}

@@ -1,0 +1,56 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { syncFolders } from '../db/embedded/data-folder.ts'
+import type { Base } from './base.ts'
+
+export const segmentsIn = (archive: string) => join(archive, 'wal')
+const suffix = '.zst'
+const isSegment = (name: string) => /^[0-9A-F]{24}$/.test(name)
+const isHistory = (name: string) => /^[0-9A-F]{8}\.history$/.test(name)
+
+/** Carries closed segments into the archive, compressed, the oldest first. Returns how many. */
+export async function carrySegments(spool: string, archive: string): Promise<number> {
+  const names = (await readdir(spool)).filter((name) => !name.endsWith('.part')).sort()
+  if (names.length === 0) return 0
+  const to = segmentsIn(archive)
+  await mkdir(to, { recursive: true, mode: 0o700 })
+  for (const name of names) {
+    const part = join(to, `.${name}.part`)
+    const target = createWriteStream(part, { mode: 0o600, flush: true })
+    await pipeline(createReadStream(join(spool, name)), createZstdCompress(), target)
+    await rename(part, join(to, `${name}${suffix}`))
+  }
+  await syncFolders(to)
+  // The archive has them on its disk.
+  for (const name of names) await rm(join(spool, name), { force: true })
+  return names.length
+}
+
+/** Unpacks the segments that a recovery from a base needs: up to the beginning of the next base, if there is one. */
+export async function unpackSegments(archive: string, to: string, base: Base, next: Base | undefined): Promise<number> {
+  await mkdir(to, { mode: 0o700 })
+  const names = (await readdir(segmentsIn(archive)).catch(() => []))
+    .filter((name) => name.endsWith(suffix))
+    .map((name) => name.slice(0, -suffix.length))
+  const wanted = names.filter(
+    (name) => isHistory(name) || (isSegment(name) && name >= base.wal && (!next || name <= next.wal))
+  )
+  for (const name of wanted)
+    await pipeline(
+      createReadStream(join(segmentsIn(archive), `${name}${suffix}`)),
+      createZstdDecompress(),
+      createWriteStream(join(to, name), { mode: 0o600 })
+    )
+  return wanted.filter(isSegment).length
+}
+
+/** Removes segments that no base needs any more. */
+export async function removeSegments(archive: string, before: string): Promise<void> {
+  for (const name of await readdir(segmentsIn(archive)).catch(() => [])) {
+    const segment = name.slice(0, 24)
+    if (isSegment(segment) && segment < before) await rm(join(segmentsIn(archive), name), { force: true })
+  }
+}

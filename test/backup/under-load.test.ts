@@ -168,7 +168,7 @@ async function goesOn(env: Record<string, string>, projects: TestProject[], call
     { ...env, BOOTSTRAP_ADMIN_TOKEN: `svc_at_${'suite'.padEnd(43, '-suite')}` },
     { say: (line) => said.push(line) }
   )
-  assert.match(said.join('\n'), /restored at .* from a backup of .* is paused.*tidings resume/)
+  assert.match(said.join('\n'), /restored at .* as it was at .* is paused.*tidings resume/)
   const here = (project: TestProject): TestProject => ({
     ...project,
     call: (method, path, asked = {}) =>

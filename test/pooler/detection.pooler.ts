@@ -1,13 +1,15 @@
 // Starts against a real pgbouncer in each of its modes: what a start and doctor say, and that they accept what works.
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { connectionOf } from '../../src/platform/db/open.ts'
+import { connectionOf, openDatabase } from '../../src/platform/db/open.ts'
 import { checkServer } from '../../src/platform/db/server-check.ts'
 import { OperatorError } from '../../src/platform/errors.ts'
 import { run } from '../cli/service.ts'
 import { emptyDatabase, migratedDatabase, serverUrl, withClient } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { type PoolMode, startPgbouncer } from '../support/pgbouncer.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
+import { startNode } from '../support/service.ts'
 
 async function pooled(t: TestContext, url: string, mode: PoolMode, settings: Record<string, string | number> = {}) {
   const pgbouncer = await startPgbouncer(serverUrl(), mode, settings)
@@ -24,6 +26,52 @@ const refused =
   }
 const lends =
   /is a pooler that lends connections for a transaction\. Set DATABASE_POOLER=transaction, or set DATABASE_U/
+
+it('without DATABASE_LISTEN_URL, a trigger ends and another node hears of a change, because processes poll', async (t) => {
+  const { url } = await migratedDatabase(t)
+  const env = {
+    DATABASE_URL: await pooled(t, url, 'transaction'),
+    DATABASE_POOLER: 'transaction',
+    BOOTSTRAP_ADMIN_TOKEN: 'svc_at_polling'
+  }
+  const [first, second] = [
+    await startNode({ ...env, DATA_DIR: await temporaryFolder(t) }),
+    await startNode({ ...env, DATA_DIR: await temporaryFolder(t) })
+  ]
+  t.after(() => Promise.all([first.close(), second.close()]))
+  const call = async (base: string, method: string, path: string, body?: unknown) => {
+    const reply = await fetch(`${base}/manage/v1/projects/demo${path}`, {
+      method,
+      headers: {
+        authorization: 'Bearer svc_at_polling',
+        ...(body !== undefined && { 'content-type': 'application/json' })
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) })
+    })
+    assert.ok(reply.ok, `${method} ${path}: ${reply.status}`)
+    return (await reply.json()) as { trigger_id: string; state: string; counts: { sent: number } }
+  }
+  const campaign = { name: 'N', status: 'active', message: { title: 'Hi' } }
+  await call(first.url, 'PUT', '/campaigns/news', campaign)
+  const { trigger_id } = await call(second.url, 'POST', '/api/v1/campaigns/news:trigger', {
+    audience: { targets: [{ project_user_id: 'demo-user' }] }
+  })
+  await eventually(async () => {
+    const { state, counts } = await call(first.url, 'GET', `/triggers/${trigger_id}`)
+    assert.deepEqual([state, counts.sent > 0], ['completed', true])
+  }, 20_000)
+})
+
+it('a database that pgbouncer cannot find is named at once', async (t) => {
+  const { url } = await migratedDatabase(t)
+  const missing = Object.assign(new URL(await pooled(t, url, 'transaction')), { pathname: '/no_such_database' }).href
+  const beganMs = Date.now()
+  await assert.rejects(
+    openDatabase({ DATABASE_URL: missing, DATABASE_POOLER: 'transaction', DATA_DIR: '/nowhere' }, () => {}),
+    refused(/refuses: .*no_such_database.* Check DATABASE_URL/)
+  )
+  assert.ok(Date.now() - beganMs < 25_000)
+})
 
 describe('a start through pgbouncer', () => {
   it('in transaction mode ends with the setting to make, and so does doctor', async (t) => {

@@ -6,7 +6,15 @@ import { exit, Failure, usageFailure } from '../exit.ts'
 import { counted } from '../output.ts'
 import { tell } from '../session.ts'
 import { interruption, remark, type Shell } from '../shell.ts'
-import type { Options } from './restore.ts'
+
+interface Options {
+  at?: string
+  check?: true
+  replace?: true
+  keyLost?: true
+  yes?: true
+  json?: true
+}
 
 /** Restores the embedded database from the folder of ARCHIVE_DIR, as it was at a moment. */
 export async function restoreMoment(

@@ -13,7 +13,7 @@ import { explained, showRows } from './backup.ts'
 import { openSource } from './backup-file.ts'
 import { type OnDatabase, onDatabase, refuseWhileNodesRun } from './database.ts'
 
-export interface Options {
+interface Options {
   at?: string
   check?: true
   replace?: true

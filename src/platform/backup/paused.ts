@@ -27,5 +27,5 @@ export const endPause = async (tx: Db): Promise<boolean> => (await removeSetting
 
 /** The text that operators see. */
 export const pausedSentence = ({ since, backup_made_at }: InstallationPause): string =>
-  `This installation was restored at ${since} from a backup of ${backup_made_at} and is paused: it accepts requests, and ` +
+  `This installation was restored at ${since} as it was at ${backup_made_at} and is paused: it accepts requests, and ` +
   'sends nothing, calls no webhook and runs no job. To continue: tidings resume'

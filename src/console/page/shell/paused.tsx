@@ -13,8 +13,8 @@ export function RestoredBanner() {
   return (
     <Alert color="orange" mb="md" title="Restored and paused" role="status">
       <Text size="sm">
-        This installation was restored from a backup of <When at={paused.backup_made_at} />. Nothing is sent, no webhook
-        is called and no job runs, because what waited in the backup may have been sent since. To continue, run{' '}
+        This installation was restored; its data is from <When at={paused.backup_made_at} />. Nothing is sent, no
+        webhook is called and no job runs, because what waited in the backup may have been sent since. To continue, run{' '}
         <Code>tidings resume</Code> on the server.
       </Text>
     </Alert>

@@ -1,63 +1,101 @@
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { it } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { recover } from '../../src/platform/archive/recovery.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import { run } from '../cli/service.ts'
-import { withClient } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { preparedFolder, tempFolder } from './support/embedded.ts'
+import { preparedFolder, query, tempFolder } from './support/embedded.ts'
 
-const sql = async (url: string, text: string) => (await withClient(url, (client) => client.query(text))).rows
-
-it('an archive restores the embedded database as it was at any moment, paused; the long run restores the archive of that one too', async (t) => {
-  const DATA_DIR = await preparedFolder(t)
-  const ARCHIVE_DIR = join(await tempFolder(t), 'archive')
-  const env = { DATA_DIR, ARCHIVE_DIR }
-  assert.equal((await run(['migrate'], { env })).code, 0)
+async function archived(t: TestContext) {
+  const env = { DATA_DIR: await preparedFolder(t), ARCHIVE_DIR: join(await tempFolder(t), 'archive') }
   const said: string[] = []
-  const opened = () =>
-    openDatabase({ DATABASE_URL: undefined, ...env }, (line) => void said.push(line), { archives: true })
-  const bases = async () =>
-    (await readdir(join(ARCHIVE_DIR, 'base')).catch(() => [])).filter((name) => !/part$/.test(name))
-  const first = await opened()
-  const url = first.connection.connectionString!
-  await sql(url, 'create table noted (value int)')
-  await eventually(async () => assert.equal((await bases()).length, 1), 20_000)
-  await sql(url, 'insert into noted values (1)')
-  await sleep(50)
-  const before = new Date()
-  await sleep(50)
-  await sql(url, 'insert into noted select generate_series(2, 1000)')
-  await first.stop()
-  assert.match((await run(['doctor'], { env })).stdout, /^ok +Archive +\S+, every moment since /m)
+  return {
+    env,
+    warnings: () => said.filter((line) => /Warning/.test(line)),
+    /** Runs work on the database as a service does, and ends it. */
+    async using(bases: number, work: (url: string) => Promise<unknown>, archives = true) {
+      const given = {
+        DATABASE_URL: undefined,
+        DATA_DIR: env.DATA_DIR,
+        ...(archives && { ARCHIVE_DIR: env.ARCHIVE_DIR })
+      }
+      const database = await openDatabase(given, (line) => void said.push(line), { archives })
+      try {
+        await eventually(async () => {
+          const names = await readdir(join(env.ARCHIVE_DIR, 'base')).catch(() => [])
+          assert.equal(names.filter((name) => !/part$/.test(name)).length, bases)
+        }, 60_000)
+        await work(database.connection.connectionString!)
+      } finally {
+        await database.stop()
+      }
+    }
+  }
+}
 
-  const wrong = await run(['restore', ARCHIVE_DIR, '--at', '2020-01-01'], { env })
-  assert.match(wrong.stderr, /begins at .*, and 2020-01-01T00:00:00.000Z was before/)
-  const kept = await run(['restore', ARCHIVE_DIR], { env })
-  assert.match(kept.stderr, /holds a database already.*--replace/)
-  const args = ['restore', ARCHIVE_DIR, '--at', before.toISOString(), '--replace', '--yes', '--json']
-  const restored = await run(args, { env })
-  assert.equal(restored.code, 0, restored.stderr)
-  assert.ok((await readdir(DATA_DIR)).some((name) => /^postgres\.before-\d+$/.test(name)))
+async function momentAfter(work: Promise<unknown>): Promise<Date> {
+  await work
+  await sleep(20)
+  const at = new Date()
+  await sleep(20)
+  return at
+}
 
-  const second = await opened()
-  const rows = await sql(second.connection.connectionString!, 'select value from noted')
-  assert.deepEqual(rows, [{ value: 1 }])
-  const [pause] = await sql(second.connection.connectionString!, `select value from settings where name = 'paused'`)
-  assert.equal(JSON.parse(pause!.value).backup_made_at, before.toISOString())
-  if (!process.env.TIDINGS_LONG) return second.stop()
-  // The new timeline begins with a copy of its own.
-  await eventually(async () => assert.equal((await bases()).length, 2), 20_000)
-  await sql(second.connection.connectionString!, 'insert into noted values (2000)')
-  await second.stop()
-  assert.equal((await run(['restore', ARCHIVE_DIR, '--replace', '--yes'], { env })).code, 0)
-  const third = await opened()
-  const all = await sql(third.connection.connectionString!, 'select value from noted order by 1').finally(third.stop)
-  assert.deepEqual(all, [{ value: 1 }, { value: 2000 }])
-  assert.deepEqual(
-    said.filter((line) => /Warning/.test(line)),
-    []
-  )
+const noted = async (url: string) => (await query(url, 'select value from noted order by 1')).map(({ value }) => value)
+
+it('an archive restores the embedded database as it was at a moment', async (t) => {
+  const { env, using, warnings } = await archived(t)
+  let at = new Date(0)
+  await using(1, async (url) => {
+    await query(url, 'create table noted (value int)')
+    at = await momentAfter(query(url, 'insert into noted values (1)'))
+    await query(url, 'insert into noted select generate_series(2, 1000)')
+  })
+  const given = { archive: env.ARCHIVE_DIR, dataDir: env.DATA_DIR, say: () => {}, finish: async () => {} }
+  await assert.rejects(recover({ ...given, at: new Date(0), replace: true }), /begins at .*, and 1970-.* was before/)
+  await assert.rejects(recover({ ...given, at, replace: false }), /holds a database already.*--replace/)
+  let values: unknown[] = []
+  const finish = async (url: string) => {
+    values = await noted(url)
+  }
+  const { aside } = await recover({ ...given, at, replace: true, finish })
+  assert.deepEqual([values, warnings()], [[1], []])
+  assert.match(aside!, /postgres\.before-\d+$/)
 })
+
+// Ten starts of PostgreSQL.
+if (process.env.TIDINGS_LONG)
+  it('a restored database is paused and goes on with its archive, from which moments on both timelines and after a gap are restored', async (t) => {
+    const { env, using, warnings } = await archived(t)
+    assert.equal((await run(['migrate'], { env })).code, 0)
+    const restore = async (...more: string[]) => {
+      const { code, stderr } = await run(['restore', env.ARCHIVE_DIR, '--replace', '--yes', ...more], { env })
+      assert.equal(code, 0, stderr)
+    }
+    let [before, after] = [new Date(0), new Date(0)]
+    await using(1, async (url) => {
+      await query(url, 'create table noted (value int)')
+      before = await momentAfter(query(url, 'insert into noted values (1)'))
+      after = await momentAfter(query(url, 'insert into noted values (2)'))
+      await query(url, 'insert into noted values (3)')
+    })
+    assert.match((await run(['doctor'], { env })).stdout, /^ok +Archive +\S+, every moment since /m)
+    await restore('--at', before.toISOString())
+    await using(2, async (url) => {
+      assert.deepEqual(await noted(url), [1])
+      const [pause] = await query(url, `select value from settings where name = 'paused'`)
+      assert.equal(JSON.parse(String(pause!.value)).backup_made_at, before.toISOString())
+      await query(url, 'insert into noted values (10)')
+    })
+    // The first timeline, beyond the moment at which the second one left it.
+    await restore('--at', after.toISOString())
+    await using(3, async (url) => assert.deepEqual(await noted(url), [1, 2]))
+    await using(3, (url) => query(url, 'insert into noted values (20)'), false)
+    await using(4, (url) => query(url, 'insert into noted values (21)'))
+    await restore()
+    await using(5, async (url) => assert.deepEqual(await noted(url), [1, 2, 20, 21]))
+    assert.deepEqual(warnings(), [])
+  })

@@ -32,6 +32,7 @@ it('without DATABASE_LISTEN_URL, a trigger ends and another node hears of a chan
   const env = {
     DATABASE_URL: await pooled(t, url, 'transaction'),
     DATABASE_POOLER: 'transaction',
+    MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
     BOOTSTRAP_ADMIN_TOKEN: 'svc_at_polling'
   }
   const [first, second] = [

@@ -1,9 +1,10 @@
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { access, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { spool } from '../db/embedded/archiving.ts'
+import { gap, spool } from '../db/embedded/archiving.ts'
 import { type Base, basesIn, listBases, makeBase, writeSynced } from './base.ts'
-import { carrySegments, removeSegments } from './segments.ts'
+import { carrySegments, carryTimeline, removeSegments } from './segments.ts'
 
 export interface ArchiverOptions {
   /** The address of the embedded PostgreSQL, and its folder. */
@@ -52,19 +53,21 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
     }
   }
 
-  /** Makes a base if the newest one is of another day, or was made before a recovery; removes what is too old. */
+  /** Makes a base if the newest one is a day old, or the WAL since then is not whole; removes what is too old. */
   async function renew(): Promise<void> {
     basedAtMs = performance.now()
     const client = new pg.Client({ connectionString: url, application_name: 'tidings archive' })
     client.on('error', () => {})
     await client.connect()
     try {
-      const timeline = await checkOwner(client, archive)
+      const timeline = await checkOwner(client, folder, archive)
       isOurs = true
+      const gapFile = join(folder, spool, gap)
       const newest = (await listBases(archive)).at(-1)
       const isOld = !newest || Date.now() - Date.parse(newest.began_at) > dayMs
-      if (isOld || newest.wal.slice(0, 8) !== timeline) {
+      if (isOld || newest.wal.slice(0, 8) !== timeline || (await exists(gapFile))) {
         const { name } = await makeBase(client, folder, archive)
+        await rm(gapFile, { force: true })
         say(`Copied the database to ${join(basesIn(archive), name)}, from which any later moment can be restored.`)
       }
     } finally {
@@ -76,7 +79,7 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
   const loop = (async () => {
     while (!stopping.signal.aborted) {
       await look()
-      await wait(lookMs, stopping.signal)
+      await sleep(lookMs, undefined, { signal: stopping.signal }).catch(() => {})
     }
   })()
 
@@ -92,14 +95,11 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
   }
 }
 
-const wait = (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false
+  )
 
 /** Closes the segment in use and waits a moment for PostgreSQL to copy it. */
 async function closeSegment(url: string): Promise<void> {
@@ -113,7 +113,7 @@ async function closeSegment(url: string): Promise<void> {
         rows[0]!.name
       ])
       if (archived[0]?.done) return
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await sleep(100)
     }
   } finally {
     await client.end().catch(() => {})
@@ -121,7 +121,7 @@ async function closeSegment(url: string): Promise<void> {
 }
 
 /** Segments of two databases have the same names, so an archive belongs to one. Returns the timeline, as files name it. */
-async function checkOwner(client: pg.Client, archive: string): Promise<string> {
+async function checkOwner(client: pg.Client, folder: string, archive: string): Promise<string> {
   const { rows } = await client.query<{ system: string; timeline: string }>(
     `select system_identifier::text as system, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline
        from pg_control_system()`
@@ -130,7 +130,8 @@ async function checkOwner(client: pg.Client, archive: string): Promise<string> {
   const file = join(archive, 'archive.json')
   const known = await readFile(file, 'utf8').catch(() => undefined)
   if (known === undefined) await writeSynced(file, JSON.stringify({ system }))
-  else if (JSON.parse(known).system !== system)
+  const isSame = known === undefined || JSON.parse(known).system === system
+  if (!isSame || !(await carryTimeline(folder, archive, timeline)))
     throw new Error('the folder belongs to another database. Set ARCHIVE_DIR to an empty folder')
   return timeline
 }

@@ -1,8 +1,9 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { promisify } from 'node:util'
+import { createZstdCompress, createZstdDecompress, zstdDecompress } from 'node:zlib'
 import { syncFolders } from '../db/embedded/data-folder.ts'
 import type { Base } from './base.ts'
 
@@ -11,22 +12,39 @@ const suffix = '.zst'
 const isSegment = (name: string) => /^[0-9A-F]{24}$/.test(name)
 const isHistory = (name: string) => /^[0-9A-F]{8}\.history$/.test(name)
 
-/** Carries closed segments into the archive, compressed, the oldest first. Returns how many. */
-export async function carrySegments(spool: string, archive: string): Promise<number> {
-  const names = (await readdir(spool)).filter((name) => !name.endsWith('.part')).sort()
-  if (names.length === 0) return 0
+/** Carries closed segments into the archive, compressed, the oldest first. */
+export async function carrySegments(spool: string, archive: string): Promise<void> {
+  const names = (await readdir(spool)).filter((name) => !/^\.|\.part$/.test(name)).sort()
+  if (names.length === 0) return
+  await carry(spool, archive, names)
+  // The archive has them on its disk.
+  for (const name of names) await rm(join(spool, name), { force: true })
+}
+
+async function carry(from: string, archive: string, names: string[]): Promise<void> {
   const to = segmentsIn(archive)
   await mkdir(to, { recursive: true, mode: 0o700 })
   for (const name of names) {
     const part = join(to, `.${name}.part`)
     const target = createWriteStream(part, { mode: 0o600, flush: true })
-    await pipeline(createReadStream(join(spool, name)), createZstdCompress(), target)
+    await pipeline(createReadStream(join(from, name)), createZstdCompress(), target)
     await rename(part, join(to, `${name}${suffix}`))
   }
   await syncFolders(to)
-  // The archive has them on its disk.
-  for (const name of names) await rm(join(spool, name), { force: true })
-  return names.length
+}
+
+/**
+ * Carries the description of a timeline, which a recovery begins: the next recovery takes another number then. Returns
+ * false if the archive holds this number of another recovery, whose segments have the same names.
+ */
+export async function carryTimeline(folder: string, archive: string, timeline: string): Promise<boolean> {
+  const [name, from] = [`${timeline}.history`, join(folder, 'pg_wal')]
+  const own = await readFile(join(from, name)).catch(() => undefined)
+  if (!own) return true
+  const known = await readFile(join(segmentsIn(archive), `${name}${suffix}`)).catch(() => undefined)
+  if (known) return own.equals(await promisify(zstdDecompress)(known))
+  await carry(from, archive, [name])
+  return true
 }
 
 /** Unpacks the segments that a recovery from a base needs: up to the beginning of the next base, if there is one. */

@@ -1,4 +1,4 @@
-import { chown, mkdir } from 'node:fs/promises'
+import { chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Cluster } from './cluster.ts'
 import { ownerOf } from './identity.ts'
@@ -8,6 +8,8 @@ import { ownerOf } from './identity.ts'
  * cannot enter the archive, so this process carries the segments there (src/platform/archive).
  */
 export const spool = 'wal_out'
+/** A file in it: PostgreSQL ran without an archive, so the segments of before and after do not join. */
+export const gap = '.gap'
 /** The same for a recovery, in which PostgreSQL reads segments. */
 export const source = 'wal_in'
 
@@ -20,7 +22,7 @@ export const archivingSettings = ({ archives, recovery }: Pick<Cluster, 'archive
     ? [
         'archive_mode=on',
         `archive_timeout=${closeAfterSeconds}`,
-        `archive_command=cp %p ${spool}/%f.part && sync ${spool}/%f.part && mv ${spool}/%f.part ${spool}/%f`
+        `archive_command=cp %p ${spool}/%f.part && sync ${spool}/%f.part && mv ${spool}/%f.part ${spool}/%f && sync ${spool}`
       ]
     : []),
   ...(recovery
@@ -29,13 +31,20 @@ export const archivingSettings = ({ archives, recovery }: Pick<Cluster, 'archive
         'recovery_target_action=promote',
         // It takes connections when the moment is reached, not before.
         'hot_standby=off',
-        ...(recovery.at ? [`recovery_target_time=${recovery.at.toISOString().replace('Z', '+00')}`] : [])
+        // At a moment, the database was on the timeline of the base before it, whichever was restored later.
+        ...(recovery.at
+          ? [
+              `recovery_target_time=${recovery.at.toISOString().replace('Z', '+00')}`,
+              'recovery_target_timeline=current'
+            ]
+          : [])
       ]
     : [])
 ]
 
 export async function makeSpool({ folder, identity, archives }: Cluster): Promise<void> {
-  if (!archives) return
+  // Without a spool, no archive was kept before.
+  if (!archives) return writeFile(join(folder, spool, gap), '').catch(() => {})
   const made = await mkdir(join(folder, spool), { recursive: true, mode: 0o700 })
   const { uid, gid } = ownerOf(identity)
   if (made) await chown(made, uid, gid)

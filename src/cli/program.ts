@@ -77,7 +77,7 @@ const commands: Record<string, Entry> = {
     load: () => import('./messages/webhook.ts')
   },
   campaign: {
-    summary: 'Apply, compare, preview, test, pause and trigger campaigns',
+    summary: 'Check, apply, compare, pull, preview, test, pause and trigger campaigns',
     load: () => import('./campaigns/campaign.ts')
   },
   stats: {

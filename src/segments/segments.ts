@@ -23,7 +23,7 @@ export {
 } from './language.ts'
 export { parseSegment, readConditions, readSegment } from './parse.ts'
 export { referencesIn } from './references.ts'
-export { idsIn } from './saved/refs.ts'
+export { idsIn, refsIn } from './saved/refs.ts'
 export { holdSaved } from './saved/store.ts'
 export { type Whole, wholeOf } from './saved/whole.ts'
 export {

@@ -65,14 +65,13 @@ function declareApply(segments: Resource): void {
       options: (apply) =>
         apply.requiredOption(
           '-f, --file <file>',
-          'YAML or JSON, one or several documents; - is standard input',
+          'YAML or JSON, one or several documents, or a folder of such files; - is standard input',
           several
         )
     },
     async (session, { file }) => {
-      const { readFiled } = await import('./files.ts')
-      const kind = { name: 'segment', id: 'segment_id' }
-      const filed = (await Promise.all(file.map((one) => readFiled(session.shell, one, kind)))).flat()
+      const { readCampaigns, segmentKind } = await import('./files.ts')
+      const filed = await readCampaigns(session.shell, file, segmentKind)
       const items: object[] = []
       for (const one of filed) items.push(await apply(segments, session, one))
       if (session.json) tell(session, { items }, '')

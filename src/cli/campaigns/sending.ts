@@ -100,7 +100,7 @@ async function campaignIn(
   if ((id === undefined) === (file === undefined)) throw usageFailure('Give either the id of a campaign or --file.')
   if (file === undefined) return undefined
   const { readCampaigns } = await import('./files.ts')
-  const [filed, ...more] = await readCampaigns(shell, file)
+  const [filed, ...more] = await readCampaigns(shell, [file])
   if (more.length > 0) throw usageFailure(`${file} holds ${more.length + 1} campaigns. Preview one at a time.`)
   return filed
 }

@@ -5,6 +5,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { builtConsole } from '../src/console/console.ts'
+import { commitOf } from '../src/platform/version.ts'
 
 const root = dirname(import.meta.dirname)
 const source = join(root, 'src')
@@ -37,4 +38,6 @@ for (const file of globSync('client/*.d.ts', { cwd: target })) {
   writeFileSync(path, readFileSync(path, 'utf8').replace(specifier, '$1$2$3.js$2'))
 }
 cpSync(await builtConsole(tmpdir()), join(target, 'console', 'built'), { recursive: true })
+const commit = commitOf()
+if (commit) writeFileSync(join(target, 'commit'), `${commit}\n`)
 console.error(`dist: ${files.length} files and the console`)

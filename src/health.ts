@@ -2,13 +2,24 @@ import { timingSafeEqual } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Pool } from './platform/db/db.ts'
+import { newestMigration } from './platform/db/migrations.ts'
 import { ping } from './platform/db/store.ts'
 import { Refusal, Unavailable } from './platform/errors.ts'
 import type { Routes } from './platform/http/routes.ts'
+import { commitOf, version } from './platform/version.ts'
 
 const pingMs = 2_000
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 const loopback = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/
+
+const Version = Type.Object({
+  version: Type.String({ description: 'The version of Tidings.' }),
+  commit: Type.Union([Type.String(), Type.Null()], {
+    description: 'The commit it was built from; null if the build does not know it.'
+  }),
+  schema: Type.Integer({ description: 'The number of the newest migration that it knows.' }),
+  node: Type.String({ description: 'The version of Node.' })
+})
 
 /** Adds the routes for load balancers, orchestrators and Prometheus. */
 export function healthRoutes(
@@ -32,6 +43,9 @@ export function healthRoutes(
   const Status = Type.Object({ status: Type.String() })
 
   open.get('/healthz', { summary: 'Whether the process lives', answer: Status }, () => ({ status: 'ok' }))
+
+  const built = { version, commit: commitOf() ?? null, schema: newestMigration(), node: process.versions.node }
+  open.get('/version', { summary: 'The version that runs', answer: Version }, () => built)
 
   open.get(
     '/readyz',

@@ -54,6 +54,9 @@ test('the packed package installs into an empty folder and runs there', { timeou
   })
   const url = await readyUrl(child).catch((error) => assert.fail(`${error.message}${complaints}`))
   assert.deepEqual(await (await fetch(`${url}/readyz`)).json(), { status: 'ready' })
+  const head = (await outputOf(t, 'git', ['rev-parse', 'HEAD'], { cwd: root, env })).trim()
+  const { version, commit } = (await (await fetch(`${url}/version`)).json()) as { version: string; commit: string }
+  assert.deepEqual([tarball, commit], [`tidings-${version}.tgz`, head])
   // The package contains the console, so nothing has to be built.
   await consoleAt(url)
 

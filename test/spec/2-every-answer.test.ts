@@ -168,6 +168,8 @@ describe('a body', () => {
 describe('health', () => {
   it('needs no key', async () => {
     assert.deepEqual((await service.ask('GET', '/healthz')).json, { status: 'ok' })
+    const { version, commit, schema, node } = (await service.ask('GET', '/version')).json
+    assert.match(`${version} ${commit} ${schema} ${node}`, /^\d+\.\d+\.\d+\S* ([0-9a-f]{40}|null) \d+ \d+\.\d+\.\d+$/)
     assert.deepEqual((await service.ask('GET', '/readyz')).json, { status: 'ready' })
     assert.deepEqual((await service.ask('GET', '/api/v1/health')).json, { msg: 'ok' })
   })

@@ -201,6 +201,7 @@ export async function calls(service: TestService): Promise<Record<string, () => 
     getSdkTidingsJs: () => service.ask('GET', '/sdk/tidings.js'),
     getSdkTidingsSwJs: () => service.ask('GET', '/sdk/tidings-sw.js'),
     getHealthz: () => service.ask('GET', '/healthz'),
+    getVersion: () => service.ask('GET', '/version'),
     getReadyz: () => service.ask('GET', '/readyz'),
     getHealth: () => service.ask('GET', '/api/v1/health'),
     getMetrics: () => service.ask('GET', '/metrics')

@@ -37,6 +37,7 @@ const tagOrder = [
 const tagBySegment: Record<string, string> = {
   health: 'Health',
   healthz: 'Health',
+  version: 'Health',
   readyz: 'Health',
   metrics: 'Health',
   'openapi.json': 'Documentation',

@@ -33,6 +33,7 @@ import { finishRotation } from './platform/secrets/rotation.ts'
 import { checkMasterKey, hasSecrets, masterKey } from './platform/secrets/secrets.ts'
 import { countProcesses, missingProcesses, type Siblings } from './platform/siblings/siblings.ts'
 import { openTracing, type Tracing } from './platform/tracing.ts'
+import { version } from './platform/version.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
 import { resumeAllJob, sweepJob } from './projects/jobs.ts'
 import { createRateLimits, createSharedLimits, makeSignInCode, type RateLimits } from './projects/projects.ts'
@@ -137,6 +138,10 @@ async function openInfrastructure(
     say('Finished a change of the master key that had been cut off.')
   const key = await masterKey(config.MASTER_KEY, config.DATA_DIR, () => hasSecrets(pool))
   const metrics = createMetrics()
+  metrics.gauge('tidings_build_info', 'The version of this node; its value is 1.', () => ({ [version]: 1 }), {
+    label: 'version',
+    of: 'all'
+  })
   metrics.gauge('tidings_database_connections', 'Connections of the pool, and requests that wait for one.', pool.stats)
   metrics.gauge(
     'tidings_database_server_in_use',
@@ -147,7 +152,8 @@ async function openInfrastructure(
   metrics.counter('tidings_database_server_changes_total', 'How often another server took over the writes.', () => [
     { labels: {}, value: pool.servers.changes() }
   ])
-  if (pool.replica) countReads(metrics, pool.replica)
+  countReads(metrics, pool.replica)
+  pool.replica?.open()
   metrics.gauge(
     'tidings_jobs',
     'Jobs of the whole installation: ready, for later, running, given up.',
@@ -167,21 +173,25 @@ async function openInfrastructure(
   return { infrastructure: { config, pool, listener, log, metrics, key, opened, nodeId: newId() }, tracing }
 }
 
-/** Figures about the replica, which is looked at from now on. */
-function countReads(metrics: Metrics, replica: NonNullable<Pool['replica']>): void {
+/** Figures about the replica; without one the metrics have names and no samples, so that dashboards find them. */
+function countReads(metrics: Metrics, replica: Pool['replica']): void {
   metrics.counter(
     'tidings_database_replica_reads_total',
     'Reads of pages and exports by the server that served them: the replica, or the primary in its place.',
-    () => Object.entries(replica.stats().reads).map(([server, value]) => ({ labels: { server }, value }))
+    () => Object.entries(replica?.stats().reads ?? {}).map(([server, value]) => ({ labels: { server }, value }))
   )
   metrics.gauge(
     'tidings_database_replica',
     'The server of DATABASE_REPLICA_URL: usable is 1 while it serves reads, lag_seconds is how far it is behind.',
-    () => ({ usable: replica.stats().why === undefined ? 1 : 0, lag_seconds: replica.stats().lagSeconds }),
+    () => (replica ? usableOf(replica.stats()) : {}),
     { label: 'figure', of: 'all' }
   )
-  replica.open()
 }
+
+const usableOf = ({ why, lagSeconds }: { why: string | undefined; lagSeconds: number }) => ({
+  usable: why === undefined ? 1 : 0,
+  lag_seconds: lagSeconds
+})
 
 /** Migrates, bootstraps and joins the list of nodes, under one lock. */
 function setUp(

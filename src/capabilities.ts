@@ -220,6 +220,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
   const address = { base: config.PUBLIC_URL ?? localUrl(config.HOST, config.PORT) }
   const oversight = createOversight({
     pool,
+    metrics,
     campaigns,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     approvals: {

@@ -197,6 +197,7 @@ describe('the statements', () => {
     assert.deepEqual(across.map(({ name }) => name).sort(), [
       'a2a.due_tasks',
       'approvals.due',
+      'approvals.waiting',
       'campaigns.awaiting_winners',
       'event_queue.waiting',
       'idempotency.sweep',
@@ -242,6 +243,7 @@ describe('the statements', () => {
       'sealed.list_webhook_secrets_previous',
       'sealed.list_webhook_secrets_sealed',
       'triggers.due',
+      'triggers.open',
       'triggers.overdue',
       'webhooks.waiting'
     ])

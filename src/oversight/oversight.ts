@@ -1,6 +1,7 @@
 import type { Campaigns, TriggerCampaign } from '../campaigns/campaigns.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import type { Metrics } from '../platform/metrics.ts'
 import { type ApprovalsOptions, createApprovals } from './approvals/approvals.ts'
 import { type Asked, createConfirmations } from './confirmations/confirmations.ts'
 import { audienceOf, createFacts, type Facts, type Sample } from './facts/facts.ts'
@@ -22,9 +23,10 @@ export type Oversight = ReturnType<typeof createOversight>
 
 export interface OversightOptions {
   pool: Pool
+  metrics: Metrics
   campaigns: Pick<Campaigns, 'saving' | 'previewTrigger'>
   idempotencyHours: number
-  approvals: Omit<ApprovalsOptions, 'pool' | 'gate' | 'factsOf'>
+  approvals: Omit<ApprovalsOptions, 'pool' | 'metrics' | 'gate' | 'factsOf'>
 }
 
 /** What a caller is shown before it agrees, as the data of a question and of a preview. */
@@ -42,12 +44,12 @@ export type Shown = {
 }
 
 /** Shows what an action of an agent would do before it is done, and decides whether it may be. */
-export function createOversight({ pool, campaigns, idempotencyHours, ...options }: OversightOptions) {
+export function createOversight({ pool, metrics, campaigns, idempotencyHours, ...options }: OversightOptions) {
   const factsOf = createFacts(campaigns)
   const confirmations = createConfirmations({ pool, factsOf, idempotencyHours })
   const reachFacts = createReachFacts(pool, factsOf)
   const gate = createGate({ pool, factsOf: reachFacts })
-  const approvals = createApprovals({ pool, gate, factsOf: reachFacts, ...options.approvals })
+  const approvals = createApprovals({ pool, metrics, gate, factsOf: reachFacts, ...options.approvals })
   return {
     /** Judges an action by the policy of its caller's key; at once where the key has none. */
     gate,

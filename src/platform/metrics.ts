@@ -12,6 +12,8 @@ export type MetricReport = {
 
 export type Metrics = ReturnType<typeof createMetrics>
 
+type Figures = number | Record<string, number>
+
 /** Counts the responses of one route. */
 export type RouteMeter = (status: number, milliseconds: number) => void
 
@@ -84,11 +86,11 @@ export function createMetrics() {
     },
     /** This process's own, for a sum over several. */
     report: async () => (await registry.getMetricsAsJSON()) as unknown as MetricReport,
-    /** A gauge read when it is scraped. A gauge that cannot be read now is left out. */
+    /** A gauge read when it is scraped: by label, or one number. A gauge that cannot be read now is left out. */
     gauge(
       name: string,
       help: string,
-      read: () => Record<string, number> | Promise<Record<string, number>>,
+      read: () => Figures | Promise<Figures>,
       { label = 'state', of = 'process' }: { label?: string; of?: 'process' | 'all' } = {}
     ): void {
       new Gauge({
@@ -100,7 +102,9 @@ export function createMetrics() {
         async collect() {
           this.reset()
           try {
-            for (const [state, count] of Object.entries(await read())) this.set({ [label]: state }, count)
+            const figures = await read()
+            if (typeof figures === 'number') this.set(figures)
+            else for (const [state, count] of Object.entries(figures)) this.set({ [label]: state }, count)
           } catch (error) {
             if (!(error instanceof Unavailable)) throw error
           }

@@ -31,6 +31,12 @@ const due = statement(
     order by t.wake_at limit 500`,
   { acrossProjects: 'the sweeper finds scheduled triggers of all projects whose jobs were lost' }
 )
+const open = statement(
+  'triggers.open',
+  `select state, count(*)::int as count from triggers where state in ('accepted', 'running', 'canceling')
+    group by state`,
+  { acrossProjects: 'the operator sees how many triggers of all projects are under way' }
+)
 // Rows are locked project by project, because a distributed database locks no rows of several projects in one statement.
 const postpone = statement(
   'triggers.postpone',
@@ -95,6 +101,17 @@ export const takeOverdue = (db: Db, nowMs: number): Promise<Overdue[]> => take(d
 
 /** Up to 500 scheduled triggers that should have started, each returned to one caller until it is overdue again. */
 export const takeDue = (db: Db, nowMs: number): Promise<Overdue[]> => take(db, due, nowMs)
+
+/** The triggers of all projects that are under way, by state. */
+export async function countOpen(db: Db): Promise<Record<string, number>> {
+  const rows = await db.query<{ state: string; count: number }>(open)
+  return {
+    accepted: 0,
+    running: 0,
+    canceling: 0,
+    ...Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+  }
+}
 
 /** Deletes up to 500 triggers that ended and started before a time. Returns how many. */
 export const deleteEnded = async (db: Db, projectId: ProjectId, beforeMs: number): Promise<number> =>

@@ -21,6 +21,7 @@ import { Cancel } from './cancel.ts'
 import { notifyAndPublish, type OnTriggersEnded } from './counting/outcomes.ts'
 import { createExplain, type Explained } from './explain/explain.ts'
 import { keepTriggersJob, sweepTriggersJob } from './jobs.ts'
+import { countOpen } from './maintenance-store.ts'
 import { resumeJob, scheduleResume } from './resume.ts'
 import { createMove } from './scheduled/move.ts'
 import { releaseJob } from './scheduled/release.ts'
@@ -59,6 +60,14 @@ export interface TriggersOptions {
 /** Triggers: each sends a campaign to the users and devices that match when it runs. */
 export function createTriggers(options: TriggersOptions) {
   const { pool, listener, messages, workers, projectOf, enter } = options
+  options.metrics.gauge(
+    'tidings_triggers',
+    'Triggers of the whole installation that are under way.',
+    () => countOpen(pool),
+    {
+      of: 'all'
+    }
+  )
   const onEnded = notifyAndPublish(options.onTriggersEnded)
   const { versions } = options.campaigns
   const cancel = new Cancel({ pool, messages, onEnded })

@@ -10,6 +10,8 @@ const packages = {
   haproxy: 'haproxy',
   patroni: 'patroni',
   pgbouncer: 'pgbouncer',
+  prometheus: 'prometheus',
+  promtool: 'prometheus',
   'systemd-analyze': 'systemd'
 } as const
 

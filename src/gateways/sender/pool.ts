@@ -136,6 +136,11 @@ export class Pool {
     return this.#connections.sockets
   }
 
+  /** Whether nothing is sent, because the gateway refuses the credential. */
+  get suspended(): boolean {
+    return this.#circuit.open
+  }
+
   stats() {
     const { projectId, gateway, id: credentialId, version } = this.credential
     return {
@@ -149,7 +154,7 @@ export class Pool {
       queued: this.#queue.size,
       window: this.#window.size,
       perSecond: this.#rate.limit(steadyMs()),
-      suspended: this.#circuit.open
+      suspended: this.suspended
     }
   }
 

@@ -76,6 +76,12 @@ export class GatewaySender implements Sender {
     metrics?.gauge('tidings_pushes_in_flight', 'Pushes that a gateway has not answered yet.', inFlight, {
       label: 'gateway'
     })
+    metrics?.gauge(
+      'tidings_gateway_circuits_open',
+      'Credentials with which nothing is sent at the moment, because the gateway refuses them.',
+      () => this.#open(),
+      { label: 'gateway' }
+    )
   }
 
   submit(push: Push, done: Done): boolean {
@@ -136,6 +142,13 @@ export class GatewaySender implements Sender {
     const by: Record<GatewayName, number> = { apns: 0, fcm: 0, webpush: 0 }
     for (const pool of this.#pools.values()) by[pool.credential.gateway] += pool.stats().inFlight
     return by
+  }
+
+  #open(): Record<GatewayName, number> {
+    const by = { apns: new Set<string>(), fcm: new Set<string>(), webpush: new Set<string>() }
+    for (const { credential, suspended } of this.#pools.values())
+      if (suspended) by[credential.gateway].add(`${credential.projectId} ${credential.id}`)
+    return { apns: by.apns.size, fcm: by.fcm.size, webpush: by.webpush.size }
   }
 
   #answerLater(push: Push, done: Done, outcome: Outcome): void {

@@ -1,6 +1,7 @@
 import type { Db, Pool } from '../../platform/db/db.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { isUuid, newId, type ProjectId } from '../../platform/ids.ts'
+import type { Metrics } from '../../platform/metrics.ts'
 import {
   type ApiCaller,
   type CallerKey,
@@ -14,6 +15,7 @@ import type { Gate } from '../policies/gate.ts'
 import type { Action, Reach, ReachFacts, Verdict } from '../policies/verdict.ts'
 import { whyOutdated } from './changed.ts'
 import { approvalsJob } from './jobs.ts'
+import { countPending } from './pending.ts'
 import { approvalEvent } from './response.ts'
 import * as store from './store.ts'
 
@@ -46,6 +48,7 @@ export type OnDecided = (
 
 export interface ApprovalsOptions {
   pool: Pool
+  metrics: Metrics
   gate: Gate
   factsOf: (projectId: ProjectId, reach: Reach) => Promise<ReachFacts>
   projectOf: (projectId: ProjectId) => Promise<Project | undefined>
@@ -68,6 +71,7 @@ export interface ApprovalRequest extends Waiting {
 /** Asks people whether actions of agents may be done, and keeps their decisions. */
 export function createApprovals(options: ApprovalsOptions) {
   const { pool, gate, factsOf, projectOf, publish, onDecided } = options
+  countPending(pool, options.metrics)
   const urlOf = (projectId: ProjectId, id: string) =>
     `${options.consoleUrl()}/p/${encodeURIComponent(projectId)}/approvals/${id}`
 

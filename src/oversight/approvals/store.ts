@@ -79,6 +79,12 @@ const due = statement(
   `select project_id, id from approvals where state = 'pending' and expires_at <= now() order by expires_at limit 500`,
   { acrossProjects: 'approvals of all projects expire by their time' }
 )
+const waiting = statement(
+  'approvals.waiting',
+  `select count(*)::int as pending, coalesce(extract(epoch from now() - min(requested_at)), 0)::float8 as "oldestSeconds"
+     from approvals where state = 'pending'`,
+  { acrossProjects: 'the operator sees how long agents of all projects have waited for a person' }
+)
 const sweep = statement(
   'approvals.sweep',
   `delete from approvals where project_id = $1 and id in (
@@ -138,6 +144,9 @@ export const decideApproval = (tx: Db, projectId: ProjectId, id: string, decisio
   ])
 
 export const dueApprovals = (db: Db) => db.query<{ project_id: ProjectId; id: string }>(due)
+
+/** The approvals of all projects that wait for a person, and for how long the first of them has waited. */
+export const pendingApprovals = async (db: Db) => (await db.one<{ pending: number; oldestSeconds: number }>(waiting))!
 
 /** Deletes a batch of decided approvals older than an id, and returns their number. */
 export const sweepApprovals = (db: Db, projectId: ProjectId, before: string) => db.run(sweep, [projectId, before])

@@ -7,6 +7,7 @@ import { Refusal } from '../platform/errors.ts'
 import { letPageRead, pagesOfApps } from '../platform/http/cross-origin.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller, Project } from '../projects/projects.ts'
+import { joined } from './joined.ts'
 
 /** One hour: pages load the script often, and an upgrade reaches them within the hour. */
 const cached = 'public, max-age=3600'
@@ -34,15 +35,18 @@ export function sdkRoutes(open: Routes<null, never>): void {
   }
 }
 
-/** A built package contains the script; a checkout contains its source, from which the types are removed. */
+/** Joins the modules of a part to one script, so that a page loads it with one request. */
 async function readScript(folder: string, name: string): Promise<{ text: string; etag: string }> {
-  const file = join(import.meta.dirname, folder, name)
-  const text = await readFile(file, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
+  const text = await joined((file) => readModule(join(import.meta.dirname, folder, file)), name)
+  return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"` }
+}
+
+/** A built package contains the module; a checkout contains its source, from which the types are removed. */
+const readModule = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
     return withoutTypes(await readFile(file.replace(/\.js$/, '.ts'), 'utf8'))
   })
-  return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"` }
-}
 
 /** Suppresses Node's warning that the function is experimental, which no operator can act on. */
 function withoutTypes(source: string): string {

@@ -24,7 +24,7 @@ describe('the scripts of the browser client', () => {
   it('the page part is a module that offers createTidings', async () => {
     const { text } = await service.ask('GET', '/sdk/tidings.js')
     const module = await import(`data:text/javascript,${encodeURIComponent(text)}`)
-    assert.deepEqual(Object.keys(module).sort(), ['TidingsError', 'createTidings'])
+    assert.deepEqual(Object.keys(module).sort(), ['TidingsError', 'createInbox', 'createTidings'])
   })
 })
 

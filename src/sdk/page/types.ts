@@ -8,6 +8,29 @@ export interface TidingsOptions {
   publicKey: string
   /** Returns a token of the logged-in user, made by your backend; for projects that verify the identity of users. */
   userToken?: () => string | null | undefined | Promise<string | null | undefined>
+  /** The limit for each call, repeats included. Default: 30 s. */
+  timeoutMs?: number
+}
+
+/** A push that this browser received. */
+export interface InboxItem {
+  /** The id of the message, or one of our own if another program sent the push. */
+  id: string
+  title: string
+  body: string
+  image_url?: string
+  landing_url?: string
+  data: Record<string, unknown>
+  /** RFC 3339. */
+  received_at: string
+  /** Marked by the page, or by a tap on the notification. */
+  read: boolean
+}
+
+export interface InboxState {
+  /** Newest first. */
+  items: InboxItem[]
+  unread: number
 }
 
 /** What the user of this device wants to receive. */

@@ -118,8 +118,42 @@
       ...(image_url && { image: image_url })
     }
     const shown = worker.registration.showNotification(title || worker.location.host, options)
-    return Promise.all([shown, setBadge(payload.badge), record('PUSH_NOTIFICATION_RECEIVED', message_id)])
+    return Promise.all([
+      shown,
+      keep(payload),
+      setBadge(payload.badge),
+      record('PUSH_NOTIFICATION_RECEIVED', message_id)
+    ])
   }
+
+  /** A push in the inbox of the page; `InboxItem` of the page part. */
+  interface Item {
+    id: string
+    read: boolean
+  }
+
+  /** Changes the inbox, if a page has opened one, and tells all pages. A failure must not keep a push from the screen. */
+  async function changeInbox(apply: (items: Item[]) => Item[]): Promise<void> {
+    const change = async () => {
+      const kept = await read<{ limit: number; items: Item[] }>('inbox')
+      if (kept) await write('inbox', { ...kept, items: apply(kept.items).slice(0, kept.limit) })
+    }
+    await (navigator.locks ? navigator.locks.request('tidings.inbox', change) : change()).catch(() => {})
+    const channel = new BroadcastChannel('tidings-inbox')
+    channel.postMessage('changed')
+    channel.close()
+  }
+
+  /** Keeps a push once, although the push service may deliver it twice. */
+  function keep({ message_id, title = '', body = '', image_url, landing_url, data = {} }: Payload): Promise<void> {
+    const id = message_id ?? crypto.randomUUID()
+    const links = { ...(image_url && { image_url }), ...(landing_url && { landing_url }) }
+    const item = { id, title, body, ...links, data, received_at: new Date().toISOString(), read: false }
+    return changeInbox((items) => (items.some((known) => known.id === id) ? items : [item, ...items]))
+  }
+
+  const markRead = (id: string | undefined) =>
+    changeInbox((items) => items.map((item) => (item.id === id ? { ...item, read: true } : item)))
 
   /** The number on the icon of an installed page, where the browser has one; zero removes it. */
   const setBadge = async (badge: number | undefined): Promise<void> => {
@@ -139,7 +173,8 @@
     const { message_id, landing_url, actions = [] } = (event.notification.data ?? {}) as Payload
     const button = actions.find(({ id }) => id === event.action)
     const opened = open(button?.landing_url ?? landing_url)
-    event.waitUntil(Promise.all([opened, record('PUSH_NOTIFICATION_TAPPED', message_id, event.action)]))
+    const recorded = record('PUSH_NOTIFICATION_TAPPED', message_id, event.action)
+    event.waitUntil(Promise.all([opened, markRead(message_id), recorded]))
   })
 
   /** Focuses a tab that already shows the address. A link that browsers cannot open, such as one of an app, opens the site. */

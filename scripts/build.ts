@@ -30,12 +30,19 @@ for (const file of files) {
     writeFileSync(`${to.slice(0, -3)}.js`, code)
   }
 }
-// The client is for other programs, so it has declarations beside its files.
-const declare = ['-p', 'tsconfig.client.json', '--noEmit', 'false', '--declaration', '--emitDeclarationOnly']
-execFileSync(join(root, 'node_modules/.bin/tsc'), [...declare, '--outDir', join(target, 'client')], { cwd: root })
-for (const file of globSync('client/*.d.ts', { cwd: target })) {
-  const path = join(target, file)
-  writeFileSync(path, readFileSync(path, 'utf8').replace(specifier, '$1$2$3.js$2'))
+// What other programs import has declarations beside its files.
+for (const [name, folder] of [
+  ['client', 'client'],
+  ['page', 'sdk/page'],
+  ['worker', 'sdk/worker']
+] as const) {
+  const declare = ['-p', `tsconfig.${name}.json`, '--noEmit', 'false', '--declaration', '--emitDeclarationOnly']
+  const places = ['--rootDir', join(source, folder), '--outDir', join(target, folder)]
+  execFileSync(join(root, 'node_modules/.bin/tsc'), [...declare, ...places], { cwd: root })
+  for (const file of globSync(`${folder}/*.d.ts`, { cwd: target })) {
+    const path = join(target, file)
+    writeFileSync(path, readFileSync(path, 'utf8').replace(specifier, '$1$2$3.js$2'))
+  }
 }
 cpSync(await builtConsole(tmpdir()), join(target, 'console', 'built'), { recursive: true })
 const commit = commitOf()

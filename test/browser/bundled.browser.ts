@@ -143,7 +143,7 @@ describe('the browser client in a bundle by Vite', () => {
   it('a call to a service that does not respond fails in time, and says what happened', async (t) => {
     const { page, site } = await openShop(t, '\nObject.assign(globalThis, { createTidings })\n')
     const fails = (url: string, more = '') =>
-      page.evaluate(`createTidings({ baseUrl: '${url}', projectId: 'x', publicKey: 'svc_pk_x', timeoutMs: 1500${more} })
+      page.evaluate(`createTidings({ baseUrl: '${url}', projectId: 'x', publicKey: 'svc_pk_x', timeoutMs: 800${more} })
         .preferences.get().catch(({ name, status, code, message }) => ({ name, status, code, message }))`)
     await page.route(`${site}/silent/**`, none)
     const name = 'TidingsError'
@@ -151,7 +151,7 @@ describe('the browser client in a bundle by Vite', () => {
       name,
       status: 0,
       code: 'timeout',
-      message: `${site}/silent did not respond within 1.5 s. Try again later.`
+      message: `${site}/silent did not respond within 0.8 s. Try again later.`
     })
     const lost = (await fails('http://localhost:1')) as Record<string, unknown>
     assert.deepEqual([lost.status, lost.code], [0, 'unreachable'])

@@ -37,11 +37,13 @@ test('the packed package installs into an empty folder and runs there', { timeou
     'deploy/systemd/tidings.service',
     'dist/client/client.js',
     'dist/client/client.d.ts',
+    'dist/sdk/page/tidings.d.ts',
+    'dist/sdk/worker/tidings-sw.d.ts',
     'sbom.cdx.json'
   ])
     assert.ok(files.includes(file), file)
   assert.deepEqual(
-    files.filter((file) => /(?<!^dist\/client\/[\w-]+\.d)\.ts$|^(test|src|bench|scripts)\//.test(file)),
+    files.filter((file) => /(?<!^dist\/(?:client|sdk\/\w+)\/[\w-]+\.d)\.ts$|^(test|src|bench|scripts)\//.test(file)),
     []
   )
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))
@@ -84,10 +86,19 @@ test('the packed package installs into an empty folder and runs there', { timeou
   for (const { platform, content } of sample) assert.deepEqual(content.notification, { title: `On ${platform}` })
 
   // The client works from the package, with the Node of the reader, and its types compile for a reader that is strict.
+  // So do the examples of the browser client.
   await writeFile(join(folder, 'reads.mts'), reads)
+  const guide = await readFile(join(root, 'docs/guides/web-push.md'), 'utf8')
+  const examples = [...guide.matchAll(/```ts\n\/\/ ([\w-]+)\.ts\n([\s\S]*?)```/g)]
+  assert.deepEqual(
+    examples.map(([, name]) => name),
+    ['main', 'sw', 'preferences']
+  )
+  for (const [, name, text] of examples) await writeFile(join(folder, `${name}.mts`), text!)
+  const sources = ['reads.mts', ...examples.map(([, name]) => `${name}.mts`)]
   const compile = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext', '--types', 'node']
   const types = ['--typeRoots', join(root, 'node_modules/@types')]
-  await outputOf(t, join(root, 'node_modules/.bin/tsc'), [...compile, ...types, 'reads.mts'], { cwd: folder, env })
+  await outputOf(t, join(root, 'node_modules/.bin/tsc'), [...compile, ...types, ...sources], { cwd: folder, env })
   const settings = { URL: url, PROJECT: credentials.project_id, KEY: credentials.secret_key }
   await writeFile(join(folder, 'reads.mjs'), reads)
   const answer = await outputOf(t, 'node', ['reads.mjs'], { cwd: folder, env: { ...env, ...settings } })

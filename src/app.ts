@@ -16,7 +16,7 @@ import { createListener } from './platform/db/listen.ts'
 import { migrate } from './platform/db/migrate.ts'
 import type { Database } from './platform/db/open.ts'
 import { makePartitions } from './platform/db/partitions.ts'
-import { docsSite } from './platform/docs/docs-site.ts'
+import { docsSiteRoutes } from './platform/docs/docs-routes.ts'
 import { docsRoutes } from './platform/http/openapi/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
 import { createHttp, type Http } from './platform/http/server.ts'
@@ -318,7 +318,7 @@ function openHttp(
     metricsToken: config.METRICS_TOKEN
   })
   docsRoutes(open, http.documented, schemaNames)
-  docsSite(open)
+  docsSiteRoutes(open)
   if (role === 'worker') return http
   sdkRoutes(open)
   consoleRoutes(open, state, {

@@ -7,8 +7,8 @@ const effects: Record<Action['effect'], string> = {
   stop: 'stops a trigger'
 }
 
-/** Prints /llms.txt, which describes the service to language models. */
-export const printLlms = (actions: readonly Action[], baseUrl: string): string => `# Tidings
+/** Prints /llms.txt, which describes the service to language models. `docs` lists the pages of its docs. */
+export const printLlms = (actions: readonly Action[], baseUrl: string, docs: string): string => `# Tidings
 
 > A messaging and user service: users and their properties, events, push notifications and campaigns. Agents use it over
 > A2A or MCP, programs over REST, each with a secret key of a project (svc_sk_…).
@@ -30,4 +30,9 @@ ${actions.map(({ id, description, effect }) => `- [${id}](${baseUrl}/a2a/schemas
 
 - [API](${baseUrl}/docs/api): every route with examples.
 - [OpenAPI](${baseUrl}/openapi.json): the same for programs.
-`
+
+## Docs
+
+Each link is a page as Markdown. [All pages in one file](${baseUrl}/llms-full.txt), without the decision records.
+
+${docs}`

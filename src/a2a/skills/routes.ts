@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { printDocsLinks } from '../../platform/docs/docs-llms.ts'
+import { docsSite } from '../../platform/docs/docs-routes.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { Routes } from '../../platform/http/routes.ts'
 import { printLlms } from './llms.ts'
@@ -59,8 +61,11 @@ export function registryRoutes(open: Routes<null, never>, baseUrlOf: (request: F
   open.get(
     '/llms.txt',
     { summary: 'This service in short, for language models', answerType: 'text/plain' },
-    ({ request, reply }) =>
-      cached(request, reply.type('text/plain; charset=utf-8'), printLlms(actions, baseUrlOf(request)))
+    async ({ request, reply }) => {
+      const baseUrl = baseUrlOf(request)
+      const docs = printDocsLinks((await docsSite()).nav, `${baseUrl}/docs/`)
+      return cached(request, reply.type('text/plain; charset=utf-8'), printLlms(actions, baseUrl, docs))
+    }
   )
 }
 

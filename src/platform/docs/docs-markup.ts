@@ -1,11 +1,19 @@
-import { posix } from 'node:path'
-import type { Marked, Tokens } from 'marked'
-import type { DocsFiles, DocsPage } from './docs-files.ts'
+import type { Marked, Token, Tokens } from 'marked'
+import { type DocsFiles, type DocsPage, linked } from './docs-files.ts'
 
 export interface Heading {
   id: string
   text: string
+  depth: number
 }
+
+/** How a page is addressed: `/docs/` and no extension in the service, another base and `.html` on a static host. */
+export interface Addresses {
+  base: string
+  suffix: string
+}
+
+type Parser = { parser: { parseInline(tokens: Token[]): string } }
 
 /** The names that links in the Markdown use: `## What it costs` is `#what-it-costs`. */
 const slugOf = (text: string) =>
@@ -14,48 +22,70 @@ const slugOf = (text: string) =>
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-')
 
-const plain = (text: string) => text.replace(/[`*]|\[([^\]]*)\]\([^)]*\)/g, '$1')
+export const plain = (text: string) => text.replace(/[`*]|\[([^\]]*)\]\([^)]*\)/g, '$1')
 
-export const headingsOf = ({ markdown }: DocsPage): Heading[] =>
-  [...markdown.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^##+ (.+)$/gm)].map(([, text]) => ({
-    id: slugOf(plain(text!)),
-    text: plain(text!)
-  }))
-
-/**
- * The address of a link in a page; undefined for a file that is not served, such as the source code. Markdown links to
- * files, and the service serves pages: `../guides/users.md#search` in a tutorial is `/docs/guides/users#search`.
- */
-export function addressOf(files: DocsFiles, from: DocsPage, href: string): string | undefined {
-  if (/^(https?:|#)/.test(href)) return href
-  const [file = '', hash] = href.split('#')
-  const name = posix.join(from.folder, file)
-  const page = name.replace(/(^|\/)README\.md$|\.md$/, '').replace(/\/$/, '')
-  if (files.images.has(name)) return `/docs/${name}`
-  if (!files.pages.has(page)) return undefined
-  return `/docs/${page}${hash === undefined ? '' : `#${hash}`}`
+/** Returns ids that are unique in a page, as hosts of Markdown make them: the second `example` is `example-1`. */
+function counter(): (text: string) => string {
+  const seen = new Map<string, number>()
+  return (text) => {
+    const slug = slugOf(plain(text))
+    const count = seen.get(slug) ?? 0
+    seen.set(slug, count + 1)
+    return count === 0 ? slug : `${slug}-${count}`
+  }
 }
 
-/** The body of a page. Our own Markdown is trusted; the policy of the page forbids scripts all the same. */
-export function bodyOf(marked: typeof Marked, files: DocsFiles, page: DocsPage): string {
+/** The parts of a page: each heading with the text below it. */
+export function sectionsOf({ markdown }: DocsPage): (Heading & { body: string })[] {
+  const idOf = counter()
+  const sections: (Heading & { body: string })[] = []
+  let inCode = false
+  for (const line of markdown.split('\n')) {
+    if (/^ *```/.test(line)) inCode = !inCode
+    const heading = inCode ? null : /^(#{1,4}) (.+)$/.exec(line)
+    if (heading) {
+      const [, marks, text] = heading
+      sections.push({ id: idOf(text!), text: plain(text!), depth: marks!.length, body: '' })
+    } else if (sections.length > 0) sections.at(-1)!.body += `${line}\n`
+  }
+  return sections
+}
+
+export const pageAddress = ({ base, suffix }: Addresses, { path }: DocsPage): string =>
+  path === '' ? base : `${base}${path}${suffix}`
+
+/** The address of a link in a page; undefined for a file that is not served. */
+export function addressOf(files: DocsFiles, at: Addresses, from: DocsPage, href: string): string | undefined {
+  if (/^(https?:|#)/.test(href)) return href
+  const [file = '', hash] = href.split('#')
+  const { page, other } = linked(files, from, file)
+  if (other) return `${at.base}${other}`
+  return page && `${pageAddress(at, page)}${hash === undefined ? '' : `#${hash}`}`
+}
+
+/** The body of a page. Our own Markdown is trusted; the policy of the page forbids scripts in it all the same. */
+export function bodyOf(marked: typeof Marked, files: DocsFiles, at: Addresses, page: DocsPage): string {
+  const idOf = counter()
+  const address = (href: string) => addressOf(files, at, page, href)?.replaceAll('"', '%22')
   const renderer = {
-    heading(
-      this: { parser: { parseInline(tokens: Tokens.Generic[]): string } },
-      { tokens, depth, text }: Tokens.Heading
-    ) {
-      return `<h${depth} id="${slugOf(plain(text))}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+    heading(this: Parser, { tokens, depth, text }: Tokens.Heading) {
+      const id = idOf(text)
+      const link = depth > 1 ? ` <a class="anchor" href="#${id}" aria-label="Link to this part">#</a>` : ''
+      return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}${link}</h${depth}>\n`
     },
-    link(this: { parser: { parseInline(tokens: Tokens.Generic[]): string } }, { href, tokens }: Tokens.Link) {
-      const address = addressOf(files, page, href)
+    link(this: Parser, { href, tokens }: Tokens.Link) {
+      const to = address(href)
       const words = this.parser.parseInline(tokens)
-      return address === undefined ? words : `<a href="${address.replaceAll('"', '%22')}">${words}</a>`
+      return to === undefined ? words : `<a href="${to}">${words}</a>`
     },
     image({ href, text }: Tokens.Image) {
-      const address = addressOf(files, page, href)
-      return address === undefined
-        ? text
-        : `<img src="${address}" alt="${text.replaceAll('"', '&quot;')}" loading="lazy">`
+      const to = address(href)
+      return to === undefined ? text : `<img src="${to}" alt="${text.replaceAll('"', '&quot;')}" loading="lazy">`
     }
   }
-  return new marked({ renderer, gfm: true }).parse(page.markdown, { async: false }) as string
+  const rendered = new marked({ renderer, gfm: true }).parse(page.markdown, { async: false }) as string
+  return rendered
+    .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
+    .replaceAll('</table>', '</table></div>')
+    .replaceAll('<pre>', '<pre tabindex="0">')
 }

@@ -1,114 +1,124 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { Type } from '@sinclair/typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { html, trusted } from '../http/openapi/html.ts'
-import type { Routes } from '../http/routes.ts'
-import { type DocsFiles, type DocsPage, kinds, readDocs } from './docs-files.ts'
-import { bodyOf, headingsOf } from './docs-markup.ts'
-import { siteStyle } from './docs-style.ts'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { changelogFeed } from './docs-feed.ts'
+import { type DocsFiles, readDocs } from './docs-files.ts'
+import { printDocsLlms, printDocsLlmsFull } from './docs-llms.ts'
+import { type Addresses, bodyOf } from './docs-markup.ts'
+import { type NavGroup, navOf } from './docs-nav.ts'
+import { type Frame, missingPage, pageOf } from './docs-page.ts'
+import { searchIndex } from './docs-search.ts'
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('base64')
+/** Stands for the address of the site in files that need a whole one; each response replaces it by what was asked for. */
+export const anyOrigin = 'http://address.invalid'
 
-const policy = [
+/** Allows nothing from other hosts, and no script or style in a page itself. */
+export const sitePolicy = [
   "default-src 'none'",
-  `style-src 'sha256-${sha256(siteStyle)}'`,
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
   "img-src 'self'",
   "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'"
-].join('; ')
+  "form-action 'none'"
+]
 
-const Index = Type.Object({
-  pages: Type.Array(
-    Type.Object({
-      path: Type.String({ description: 'The page is at /docs/ and this path.' }),
-      kind: Type.String({ description: 'tutorials, guides, explanations, reference or decisions.' }),
-      title: Type.String(),
-      headings: Type.Array(Type.Object({ id: Type.String(), text: Type.String() }))
-    })
-  )
-})
+export interface SiteFile {
+  type: string
+  body: string | Buffer
+}
 
-/** These docs as pages, so that the console links to the version of the docs that is running. */
-export function docsSite(open: Routes<null, never>): void {
-  let reading: Promise<DocsFiles> | undefined
-  const bodies = new Map<string, string>()
-  const files = () => {
-    reading ??= readDocs()
-    return reading
-  }
+export interface SiteOptions extends Addresses, Pick<Frame, 'api' | 'console' | 'policy'> {}
 
-  open.get('/docs/index.json', { summary: 'The pages of the docs and their headings', answer: Index }, async () => {
-    const { pages } = await files()
-    return {
-      pages: [...pages.values()].map((page) => ({
-        path: page.path,
-        kind: page.kind,
-        title: page.title,
-        headings: headingsOf(page)
-      }))
+export interface Site {
+  docs: DocsFiles
+  nav: NavGroup[]
+  /** The names of all files below the base. A page of the service has no extension, one of a static site has `.html`. */
+  names(): string[]
+  /** Made at the first request for it, and kept. */
+  file(name: string): Promise<SiteFile | undefined>
+  missing: string
+  /** The hash in the addresses of the style and the script: such an address can be cached for ever. */
+  versions: ReadonlySet<string>
+}
+
+const types: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.xml': 'application/atom+xml; charset=utf-8'
+}
+
+/** The docs as a site: the service serves its files as they are asked for, and `npm run docs:site` writes them all. */
+export async function createSite(options: SiteOptions): Promise<Site> {
+  const docs = await readDocs()
+  const nav = navOf(docs)
+  const assets = await readAssets()
+  const hashOf = (name: string) => createHash('sha256').update(assets.get(name)!).digest('hex').slice(0, 12)
+  const addressOf = (name: string) => `${options.base}${name}?v=${hashOf(name)}`
+  const frame: Frame = {
+    ...options,
+    ...{ at: options, nav },
+    assets: {
+      style: addressOf('assets/site.css'),
+      script: addressOf('assets/site.js'),
+      library: addressOf('assets/minisearch.js')
     }
-  })
-  open.get('/docs', { summary: 'To the docs', hidden: true }, ({ reply }) => reply.redirect('/docs/', 302))
-  open.get('/docs/*', { summary: 'A page of the docs', hidden: true }, async ({ params, request, reply }) => {
-    const name = params['*'] ?? ''
-    const docs = await files()
-    const image = docs.images.get(name)
-    if (image)
-      return reply.headers({ 'content-type': 'image/png', 'cache-control': 'max-age=3600' }).send(await readFile(image))
-    const page = docs.pages.get(name.replace(/\.md$|\/$/, ''))
-    if (!page) return reply.code(404).send({ error: 'Not Found' })
-    // Loaded with the first page: a start does not wait for it.
-    const { Marked } = await import('marked')
-    const text = bodies.get(page.path) ?? pageOf(docs, page, bodyOf(Marked, docs, page))
-    bodies.set(page.path, text)
-    return send(request, reply, text)
-  })
+  }
+  const makers = makersOf(docs, nav, frame, assets)
+  const made = new Map<string, Promise<SiteFile>>()
+  return {
+    ...{ docs, nav },
+    names: () => [...makers.keys()],
+    file: async (name) => {
+      const make = makers.get(name)
+      if (!make) return undefined
+      const type = types[extname(name)] ?? types['.html']!
+      const file = made.get(name) ?? make().then((body) => ({ type, body }))
+      // A picture is read from the disk each time: all of them are larger than the rest of the process.
+      if (!docs.others.has(name)) made.set(name, file)
+      return file
+    },
+    missing: missingPage(frame),
+    versions: new Set([...assets.keys()].map(hashOf))
+  }
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
-  const etag = `"${sha256(text).slice(0, 27)}"`
-  reply.headers({
-    etag,
-    'cache-control': 'private, no-cache',
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': policy,
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer'
-  })
-  return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(text)
+type Maker = () => Promise<string | Buffer>
+
+function makersOf(docs: DocsFiles, nav: NavGroup[], frame: Frame, assets: Map<string, string>): Map<string, Maker> {
+  const { base, suffix } = frame.at
+  const whole = `${anyOrigin}${base}`
+  const makers = new Map<string, Maker>([
+    ['search.json', () => searchIndex(docs, nav)],
+    ['changelog.xml', async () => changelogFeed((await import('marked')).Marked, docs, frame.at, anyOrigin)],
+    ['llms.txt', async () => printDocsLlms(nav, whole)],
+    ['llms-full.txt', async () => printDocsLlmsFull(docs, nav, whole)]
+  ])
+  for (const [name, text] of assets) makers.set(name, async () => text)
+  for (const [name, path] of docs.others) makers.set(name, () => readFile(path))
+  for (const page of docs.pages.values()) {
+    makers.set(`${page.path || 'index'}.md`, async () => page.markdown)
+    makers.set(page.path === '' && suffix ? `index${suffix}` : `${page.path}${suffix}`, async () => {
+      const { Marked } = await import('marked')
+      return pageOf(frame, page, bodyOf(Marked, docs, frame.at, page))
+    })
+  }
+  return makers
 }
 
-const pageOf = ({ pages }: DocsFiles, page: DocsPage, body: string): string =>
-  html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${page.title} · Tidings docs</title>
-<style>${trusted(siteStyle)}</style>
-</head>
-<body>
-<a class="skip" href="#content">Skip to the content</a>
-<nav aria-label="Docs">
-<p class="brand"><a href="/docs/">Tidings docs</a> <a href="/docs/api">API</a> <a href="/console/">Console</a></p>
-${kinds.map(
-  (
-    kind
-  ) => html`<details${page.kind === kind && trusted(' open')}><summary>${kind[0]!.toUpperCase()}${kind.slice(1)}</summary>
-<ul>${[...pages.values()]
-    .filter((each) => each.kind === kind)
-    .map(
-      (each) =>
-        html`<li><a href="/docs/${each.path}"${each === page && trusted(' aria-current="page"')}>${each.title}</a></li>`
-    )}</ul></details>`
-)}
-</nav>
-<main id="content" tabindex="-1">
-${trusted(body)}
-</main>
-</body>
-</html>
-`.markup
+async function readAssets(): Promise<Map<string, string>> {
+  const folder = join(import.meta.dirname, 'assets')
+  return new Map([
+    ['assets/site.css', await readFile(join(folder, 'site.css'), 'utf8')],
+    ['assets/site.js', await readFile(join(folder, 'site.js'), 'utf8')],
+    ['assets/icon.svg', await readFile(join(folder, 'icon.svg'), 'utf8')],
+    ['assets/minisearch.js', await readFile(fileURLToPath(import.meta.resolve('minisearch')), 'utf8')]
+  ])
+}

@@ -22,6 +22,8 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   query?: Query
   body?: Body
   bodyKind?: BodyKind
+  /** The media type of the body in the docs, where it is neither JSON nor lines of JSON. */
+  bodyType?: string
   /** The most bytes of a body, checked before it is read. Absent: enough for a form. */
   maxBody?: number
   /** The most values that a body may hold, checked before they are built. */

@@ -68,8 +68,12 @@ export function textRoutes(manage: Routes<ManageCaller, ManageAccess>, saving: S
       summary: 'Import translations of a campaign: a file that was exported, with more texts in it',
       access: 'editor',
       query: Type.Object({ format: Format }),
-      body: Type.Unsafe<Buffer>({ type: 'string', description: 'CSV or XLIFF 1.2, in UTF-8.' }),
+      body: Type.Unsafe<Buffer>({
+        type: 'string',
+        description: 'CSV, or XLIFF 1.2 as application/xliff+xml, in UTF-8.'
+      }),
       bodyKind: 'bytes',
+      bodyType: 'text/csv',
       maxBody: mostBytes,
       example: 'id,source,de\nmessage.title,Hello,Hallo\n',
       answer: Type.Object({

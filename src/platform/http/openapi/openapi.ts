@@ -134,12 +134,12 @@ function queryParameters({ query }: DocumentedRoute): Parameter[] {
   }))
 }
 
-function requestBody({ body, bodyKind, example }: DocumentedRoute): Operation['requestBody'] {
+function requestBody({ body, bodyKind, bodyType, example }: DocumentedRoute): Operation['requestBody'] {
   if (!body) return undefined
   const schema = documentedSchema(body)
-  if (bodyKind === 'stream') {
+  if (bodyKind === 'stream' || bodyType) {
     const content = { schema, ...(example !== undefined && { example }) }
-    return { required: true, content: { 'application/x-ndjson': content } }
+    return { required: true, content: { [bodyType ?? 'application/x-ndjson']: content } }
   }
   const content = { schema, example: example ?? exampleOf(schema) }
   return { required: bodyKind !== 'optional', content: { 'application/json': content } }

@@ -250,7 +250,8 @@ function startWorker(
     journeys,
     stats,
     oversight,
-    agents
+    agents,
+    cluster
   }: Capabilities,
   { nodes, tracing }: { nodes: Nodes; tracing: Tracing }
 ) {
@@ -283,6 +284,7 @@ function startWorker(
   })
   if (role !== 'api') {
     worker.start()
+    cluster.reserve = (name) => worker.reserve(name)
     opened.push(() => worker.stop(config.SHUTDOWN_SECONDS * 1000))
   }
   return worker

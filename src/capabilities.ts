@@ -16,6 +16,7 @@ import type { Config } from './platform/config/config.ts'
 import type { Db, Pool } from './platform/db/db.ts'
 import type { Listener } from './platform/db/listen.ts'
 import type { ProjectId } from './platform/ids.ts'
+import type { Reserved } from './platform/jobs/jobs.ts'
 import { add } from './platform/jobs/jobs.ts'
 import type { Log } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
@@ -63,12 +64,20 @@ export interface Infrastructure {
 
 export type Capabilities = ReturnType<typeof createCapabilities>
 
+/** What this process knows of others, and of its worker, once it has joined them. */
+interface Cluster {
+  workers(): number
+  serving(): number
+  /** A slot of the worker of this process; none in a process without one. */
+  reserve(name: string): Reserved | undefined
+}
+
 /** Makes the capabilities from left to right. A capability that needs another further right gets a function. */
 export function createCapabilities(infrastructure: Infrastructure, overrides: Overrides) {
   const { config, pool, listener, log, metrics, key, opened, nodeId } = infrastructure
   const stopMs = config.SHUTDOWN_SECONDS * 1000
   // The numbers of nodes are known once this process has joined the list of nodes.
-  const cluster = { workers: () => 1, serving: () => 1 }
+  const cluster: Cluster = { workers: () => 1, serving: () => 1, reserve: () => undefined }
   const credentials = tenants.createCredentials({
     pool,
     listener,
@@ -210,6 +219,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     projectOf: (projectId) => credentials.project(projectId),
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     workers: () => cluster.workers(),
+    reserve: (name) => cluster.reserve(name),
     onTriggersEnded: webhooks.onTriggersEnded,
     enter: (...entering) => journeys.enter(...entering)
   })

@@ -116,7 +116,8 @@ export class Settler {
         return []
       },
       undefined,
-      gatherMs
+      gatherMs,
+      false
     )
   }
 

@@ -17,7 +17,7 @@ interface Lane<Write, Answer> {
   before: number
 }
 
-/** The unfinished writes of each project, over all coalescers of the process. */
+/** The unfinished writes of requests of each project, over all coalescers of the process. */
 const backlogs = new Map<string, number>()
 
 /**
@@ -60,14 +60,17 @@ const maxLanes = 1_000
  * measured (docs/decisions/0005). Writes of one key stay in order and never share a statement. Each caller gets the
  * result of its own write, and a row that the database refuses fails alone. `weigh` returns the bytes of a write, for
  * writes that callers can make large. `gatherMs`: how long the next statement waits for more writes after one that had
- * many, if callers can bear it.
+ * many, if callers can bear it. `isOfRequests`: whether requests make the writes, so that the server starts no more
+ * requests of a project while too many wait; those of jobs do not keep requests waiting.
  */
 export function createCoalescer<Write, Answer>(
   run: (projectId: ProjectId, writes: Write[]) => Promise<Answer[]>,
   weigh: (write: Write) => number = () => 0,
-  gatherMs = 0
+  gatherMs = 0,
+  isOfRequests = true
 ): Coalescer<Write, Answer> {
   const lanes = new Map<ProjectId, Lane<Write, Answer>>()
+  const count = isOfRequests ? addBacklog : () => {}
 
   function laneOf(projectId: ProjectId): Lane<Write, Answer> {
     const known = lanes.get(projectId)
@@ -104,7 +107,7 @@ export function createCoalescer<Write, Answer>(
         if ((isDataFault(error) || error instanceof RangeError) && batch.length > 1) await oneByOne(projectId, batch)
         else for (const { reject } of batch) reject(error)
       }
-      addBacklog(projectId, -batch.length)
+      count(projectId, -batch.length)
     }
     lane.running = false
     lane.before = 0
@@ -124,7 +127,7 @@ export function createCoalescer<Write, Answer>(
       }
       const { promise, resolve, reject } = Promise.withResolvers<Answer>()
       lane.waiting.push({ key, write, resolve, reject })
-      addBacklog(projectId, 1)
+      count(projectId, 1)
       if (!lane.running) {
         lane.running = true
         // Runs after the sockets that are readable now have been read, so that writes that arrived together are sent

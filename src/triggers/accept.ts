@@ -4,17 +4,20 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency/idempotency.ts'
 import { idAt, newId, type ProjectId, timeOfId } from '../platform/ids.ts'
-import { addMany } from '../platform/jobs/jobs.ts'
+import { addMany, addReserved, type Reserved } from '../platform/jobs/jobs.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { inParts } from '../platform/parts.ts'
 import { type Permit, reserveRecipients } from '../projects/projects.ts'
 import { releaseAt } from './scheduled/release.ts'
-import { insertTriggers, type NewTrigger } from './store.ts'
+import { insertTriggers, insertTriggersForHere, type NewTrigger } from './store.ts'
 import { type Start, smallTargets, startedTogether, startJobRef, wakeAll } from './wake.ts'
 
 export interface Accepted {
   trigger_id: string
 }
+
+/** A slot of the worker of this process for a job that it adds. Undefined: any worker takes the job in its turn. */
+export type Reserve = (name: string) => Reserved | undefined
 
 /** Whether a trigger goes to the start job. That job knows the default audience, and wakes triggers that are not small. */
 const mayBeSmall = ({ audience }: NewTrigger) =>
@@ -24,15 +27,17 @@ const mayBeSmall = ({ audience }: NewTrigger) =>
 export function createAccept({
   pool,
   metrics,
+  reserve,
   idempotencyHours
 }: {
   pool: Pool
   metrics: Metrics
+  reserve: Reserve
   idempotencyHours: number
 }) {
   const writes = createCoalescer<NewTrigger, boolean>(async (projectId, triggers) => {
     metrics.coalesced('triggers', triggers.length)
-    const written = await pool.transaction((tx) => writeTriggers(tx, projectId, triggers))
+    const written = await handing(pool, reserve, (tx, hand) => writeTriggers(tx, projectId, triggers, hand))
     return triggers.map(({ id }) => written.has(id))
   }, roughBytes)
 
@@ -43,12 +48,12 @@ export function createAccept({
     key: IdempotencyKey,
     permit: Permit | 'repeat' | undefined
   ) =>
-    pool.transaction(async (tx) => {
+    handing(pool, reserve, async (tx, hand) => {
       const known = await claimedAnswer<Accepted>(tx, projectId, key, { trigger_id: trigger.id }, idempotencyHours)
       if (known) return { answer: known, replayed: true }
       // The key was known a moment ago and has expired since: the next request is treated as new.
       if (permit === 'repeat') throw new Refusal('idempotency_key_in_use', 'Idempotency key is in use')
-      await writeOne(tx, projectId, trigger, permit)
+      await writeOne(tx, projectId, trigger, permit, hand)
       const answer = { trigger_id: trigger.id }
       await settleKey(tx, projectId, key, answer)
       return { answer, replayed: false }
@@ -97,11 +102,17 @@ function newTrigger({ sendAt, ...request }: CheckedTrigger & { actor?: string })
 }
 
 /** Writes a trigger, with the recipients that its permit reserves: both or none. */
-async function writeOne(tx: Db, projectId: ProjectId, trigger: NewTrigger, permit: Permit | undefined): Promise<void> {
+async function writeOne(
+  tx: Db,
+  projectId: ProjectId,
+  trigger: NewTrigger,
+  permit: Permit | undefined,
+  hand?: Hand
+): Promise<void> {
   const limit = permit && {
     mostRecipients: await reserveRecipients(tx, projectId, trigger.id, permit, { at: trigger.dueAt })
   }
-  const written = await writeTriggers(tx, projectId, [{ ...trigger, ...limit }])
+  const written = await writeTriggers(tx, projectId, [{ ...trigger, ...limit }], hand)
   if (!written.has(trigger.id)) throw await refusalOf(tx, projectId, trigger)
 }
 
@@ -113,41 +124,76 @@ async function writeOne(tx: Db, projectId: ProjectId, trigger: NewTrigger, permi
 export async function acceptInternal(tx: Db, projectId: ProjectId, triggers: NewTrigger[]): Promise<Set<string>> {
   const timeless = triggers.find(({ id }) => Math.abs(timeOfId(id) - Date.now()) > mostDaysOff * 86_400_000)
   if (timeless) throw new Error(`the id of a trigger begins with its time (timedIdOf): ${timeless.id}`)
-  return writeTriggers(tx, projectId, triggers, true)
+  return writeTriggers(tx, projectId, triggers, 'internal')
 }
 
 /** Messages lie in the month of their trigger's id, and a month far from now has no table. */
 const mostDaysOff = 120
+
+/** Notes a job that this process starts after the commit. Undefined: any worker takes it. */
+type Hand = () => { slot: Reserved; with(job: Parameters<Reserved['begin']>[0]): void } | undefined
+
+/** Runs a transaction, and starts the jobs that it added for slots of this process. */
+async function handing<Result>(pool: Pool, reserve: Reserve, work: (tx: Db, hand: Hand) => Promise<Result>) {
+  const held = new Map<Reserved, Parameters<Reserved['begin']>[0] | undefined>()
+  const hand: Hand = () => {
+    const slot = reserve(startJobRef.name)
+    if (!slot) return undefined
+    held.set(slot, undefined)
+    return { slot, with: (job) => held.set(slot, job) }
+  }
+  try {
+    const result = await pool.transaction((tx) => work(tx, hand))
+    for (const [slot, job] of held) if (job) slot.begin(job)
+    return result
+  } catch (error) {
+    for (const slot of held.keys()) held.set(slot, undefined)
+    throw error
+  } finally {
+    for (const [slot, job] of held) if (!job) slot.drop()
+  }
+}
 
 /** Writes triggers and their jobs. Returns the ids of the triggers whose campaign could be triggered. */
 async function writeTriggers(
   tx: Db,
   projectId: ProjectId,
   triggers: NewTrigger[],
-  internal = false
+  hand?: Hand | 'internal'
 ): Promise<Set<string>> {
   const at = new Date()
-  const later = new Map(triggers.flatMap(({ id, dueAt }) => (dueAt && dueAt > at ? [[id, dueAt] as const] : [])))
-  const now = triggers.filter(({ id }) => !later.has(id))
-  const starts = inParts(now.filter(mayBeSmall), startedTogether).map((some) => ({ jobId: newId(), some }))
+  const isSoon = ({ dueAt }: NewTrigger) => !dueAt || dueAt <= at
+  const small = triggers.filter((trigger) => isSoon(trigger) && mayBeSmall(trigger))
+  const starts = inParts(small, startedTogether).map((some) => ({ jobId: newId(), some }))
   const jobOf = new Map(starts.flatMap(({ jobId, some }) => some.map(({ id }) => [id, jobId] as const)))
-  const rows = triggers.map(({ dueAt, ...trigger }) => ({
-    ...trigger,
-    ...(later.has(trigger.id) && { dueAt: dueAt! })
-  }))
-  const written = await insertTriggers(tx, projectId, rows, { jobOf, at, internal })
+  const rows = triggers.map(({ dueAt, ...trigger }) => ({ ...trigger, ...(dueAt && dueAt > at && { dueAt }) }))
+  const options = { jobOf, at, internal: hand === 'internal' }
+  // Only a single job is handed over: with more, other workers have their share.
+  const handed = starts.length === 1 && small.length === triggers.length && hand !== 'internal' ? hand?.() : undefined
+  if (handed) {
+    const accepted = await insertTriggersForHere(tx, projectId, rows, options, smallTargets)
+    const written = new Set(accepted.map(({ id }) => id))
+    if (written.size === 0) return written
+    const job = { id: starts[0]!.jobId, projectId, payload: { projectId, triggerIds: [...written] } }
+    await addReserved<Start>(tx, startJobRef, handed.slot, job)
+    handed.with({ ...job, payload: { ...job.payload, accepted } })
+    return written
+  }
+  const written = await insertTriggers(tx, projectId, rows, options)
   const jobs = starts.flatMap(({ jobId, some }) => {
     const triggerIds = some.flatMap(({ id }) => (written.has(id) ? id : []))
     return triggerIds.length > 0 ? { id: jobId, payload: { projectId, triggerIds }, projectId } : []
   })
   await addMany<Start>(tx, startJobRef, jobs)
-  const large = now.filter((trigger) => written.has(trigger.id) && !mayBeSmall(trigger))
+  const isLarge = (trigger: NewTrigger) => isSoon(trigger) && !mayBeSmall(trigger) && written.has(trigger.id)
   await wakeAll(
     tx,
     projectId,
-    large.map(({ id }) => id)
+    triggers.filter(isLarge).map(({ id }) => id)
   )
-  const waiting = [...later].filter(([id]) => written.has(id))
+  const waiting = triggers.flatMap(({ id, dueAt }) =>
+    dueAt && dueAt > at && written.has(id) ? [[id, dueAt] as const] : []
+  )
   await releaseAt(tx, projectId, waiting)
   return written
 }

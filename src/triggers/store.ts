@@ -1,4 +1,4 @@
-import { hasOwnProperties, type StoredAudience } from '../campaigns/campaigns.ts'
+import { hasOwnProperties, type StoredAudience, type StoredTarget } from '../campaigns/campaigns.ts'
 import type { Db } from '../platform/db/db.ts'
 import { heldProject, statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
@@ -54,11 +54,48 @@ export interface TriggerRow {
   conversion_value: string
 }
 
+/** A trigger as its jobs see it. Targets are read in slices, because there may be 20,000. */
+export interface RunningTrigger {
+  id: string
+  campaign_id: string
+  campaign_version: number
+  state: TriggerState
+  outcome: TriggerOutcome | null
+  cursor: string
+  audience: 'default' | 'broadcast' | 'targets'
+  properties: Record<string, unknown>
+  step: string | null
+  source: TriggerSource | null
+  due_at: Date | null
+  reason: string | null
+  /** What made it: the kind of its source. */
+  origin: 'api' | 'schedule' | 'event' | 'step'
+  /** When it was accepted, or its send_at was reached: conditions and lives of messages count from then. */
+  started_at: Date
+  /** The most users that it may reach, by the policy of its key; null: no limit. */
+  most_recipients: number | null
+  /** Whether targets have properties of their own. */
+  target_properties: boolean
+}
+
+/** With its targets, unless there are too many. */
+export type WithTargets = RunningTrigger & { targets: StoredTarget[] | null }
+
+/** The columns of a trigger as its jobs see it. */
+export const workColumns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, step, source, due_at, reason,
+          most_recipients, coalesce(started_at, accepted_at) as started_at, target_properties,
+          coalesce(source ->> 'kind', 'api') as origin,
+          case when audience is null then 'default' when audience ? 'targets' then 'targets' else 'broadcast' end
+            as audience`
+/** The targets, unless there are more than this. */
+export const fewTargets = (most: string) =>
+  `case when jsonb_array_length(audience -> 'targets') <= ${most} then audience -> 'targets' end`
+
 const shown = `id, campaign_id, campaign_version, state, reason, source, actor, step, accepted_at, due_at, expanded_at, ended_at,
           targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, converted, conversion_value`
 
 // One statement checks the campaign and pins its version: nothing is cached, so no stale campaign can be triggered.
-const insertFor = (condition: string) => `${heldProject}
+const insertFor = (condition: string, returned = 'id') => `${heldProject}
    insert into triggers (project_id, id, campaign_id, campaign_version, state, audience, properties, accepted_at, cursor,
      chunks, open_chunks, targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, wake_at,
      begin_job, most_recipients, source, actor, step, due_at, target_properties)
@@ -72,10 +109,13 @@ const insertFor = (condition: string) => `${heldProject}
       due_at timestamptz, target_properties boolean)
      join campaigns c on c.project_id = $1 and c.id = t.campaign_id and c.status = 'active' and ${condition}
    on conflict (project_id, id) do nothing
-   returning id`
-const insert = statement(
-  'triggers.insert',
-  insertFor(`c.type = 'api_triggered' and (t.campaign_version is null or c.version = t.campaign_version)`)
+   returning ${returned}`
+const byApi = `c.type = 'api_triggered' and (t.campaign_version is null or c.version = t.campaign_version)`
+const insert = statement('triggers.insert', insertFor(byApi))
+// For the worker of this process, which need not load them.
+const insertForHere = statement(
+  'triggers.insert_for_here',
+  insertFor(byApi, `${workColumns}, ${fewTargets('$4')} as targets`)
 )
 // The service accepts campaigns of every type, and steps with the version that their users entered with.
 const insertInternal = statement('triggers.insert_internal', insertFor('true'))
@@ -124,12 +164,26 @@ export interface InsertOptions {
 /**
  * Returns the ids of the triggers that were written. The others name a campaign that cannot be triggered, or exist.
  */
-export async function insertTriggers(
+export async function insertTriggers(tx: Db, projectId: ProjectId, triggers: NewTrigger[], options: InsertOptions) {
+  const values = insertedValues(projectId, triggers, options)
+  const text = options.internal ? insertInternal : insert
+  return new Set((await tx.query<{ id: string }>(text, values)).map(({ id }) => id))
+}
+
+/** The same for triggers of the API that this process starts: returns them as their jobs see them. */
+export const insertTriggersForHere = (
   tx: Db,
   projectId: ProjectId,
   triggers: NewTrigger[],
-  { jobOf, at, internal }: InsertOptions
-) {
+  options: Omit<InsertOptions, 'internal'>,
+  maxTargets: number
+) => tx.query<WithTargets>(insertForHere, [...insertedValues(projectId, triggers, options), maxTargets])
+
+function insertedValues(
+  projectId: ProjectId,
+  triggers: NewTrigger[],
+  { jobOf, at }: Omit<InsertOptions, 'internal'>
+): unknown[] {
   const rows = triggers.map((trigger) => ({
     id: trigger.id,
     campaign_id: trigger.campaignId,
@@ -144,8 +198,7 @@ export async function insertTriggers(
     due_at: trigger.dueAt,
     target_properties: hasOwnProperties(trigger.audience) || undefined
   }))
-  const values = [projectId, JSON.stringify(rows), at]
-  return new Set((await tx.query<{ id: string }>(internal ? insertInternal : insert, values)).map(({ id }) => id))
+  return [projectId, JSON.stringify(rows), at]
 }
 
 export const findTrigger = (db: Db, projectId: ProjectId, id: string) => db.one<TriggerRow>(find, [projectId, id])

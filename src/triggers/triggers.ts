@@ -8,7 +8,7 @@ import { findClaims, type IdempotencyKey } from '../platform/idempotency/idempot
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId } from '../users/users.ts'
-import { acceptInternal, createAccept } from './accept.ts'
+import { acceptInternal, createAccept, type Reserve } from './accept.ts'
 import { Batches } from './batches/batch.ts'
 import { cancelDeferred } from './batches/deferred.ts'
 import { Expansion } from './batches/expand.ts'
@@ -51,6 +51,8 @@ export interface TriggersOptions {
   idempotencyHours: number
   /** The number of processes that run jobs. */
   workers: () => number
+  /** A slot of this process for a job that it adds. */
+  reserve: Reserve
   /** Lets users enter the steps of a campaign. */
   enter: EnterSequence
   /** Receives triggers that end in this capability; `countOnTrigger` passes on those that an outcome ends. */

@@ -1,6 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { add, addMany } from '../platform/jobs/jobs.ts'
+import type { WithTargets } from './store.ts'
 
 /** Names one trigger. It is the payload of stored jobs. */
 export interface Wake {
@@ -12,6 +13,8 @@ export interface Wake {
 export interface Start {
   projectId: ProjectId
   triggerIds: string[]
+  /** The triggers, if the process that accepted them starts them. Not stored. */
+  accepted?: WithTargets[]
 }
 
 /** Starts triggers. Small ones are sent by this job, all others are woken to be expanded. */

@@ -1,7 +1,10 @@
 import type { Db } from '../db/db.ts'
 import { newId } from '../ids.ts'
 import { type JobDefinition, workQueue } from './definition.ts'
+import type { Reserved } from './queue.ts'
 import * as store from './store.ts'
+
+export type { Reserved } from './queue.ts'
 
 export interface AddOptions {
   /** The project of the job: projects take turns. */
@@ -68,6 +71,17 @@ export async function addMany<Payload>(
     added.some(({ runAt }) => !runAt || runAt <= now),
     queue
   ])
+}
+
+/** Adds a job for a slot that the worker of this process has reserved. Call `begin` of the slot after the commit. */
+export async function addReserved<Payload>(
+  db: Db,
+  { name, queue }: { readonly name: string; readonly queue: string },
+  { claim, nodeId, leaseMs }: Reserved,
+  { id, projectId, payload }: { id: string; projectId: string; payload: Payload }
+): Promise<void> {
+  const values = [id, name, projectId, JSON.stringify(payload), leaseMs, new Date(), queue, claim, nodeId]
+  await db.run(store.addClaimed, values)
 }
 
 /** Returns the keys whose job waits or runs. The job of any other key has ended, died, or was lost. */

@@ -30,6 +30,17 @@ export interface QueueOptions {
 
 export type Queue = ReturnType<typeof createQueue>
 
+/** A slot for a job that this process adds: the job is written as claimed, and runs here once it is committed. */
+export interface Reserved {
+  claim: string
+  nodeId: string
+  leaseMs: number
+  /** The job is committed. `payload` may hold more than the table. */
+  begin(job: { id: string; projectId: string; payload: unknown }): void
+  /** The job was not added. */
+  drop(): void
+}
+
 /** The slots of one queue in this process. Slots of other queues have no influence on it. */
 export function createQueue({ name, definitions, concurrency, session, nodeId, begin, ring }: QueueOptions) {
   const own = [...definitions.values()].filter((job) => name === workQueue || job.queue === name)
@@ -39,6 +50,7 @@ export function createQueue({ name, definitions, concurrency, session, nodeId, b
   const runs = new Set<Run>()
   const reach = createReach()
   let waiting = 0
+  let reserved = 0
   /** Whether there may be ready jobs. Set to false when a claim returns nothing. */
   let hinted = true
   let claiming = false
@@ -51,7 +63,13 @@ export function createQueue({ name, definitions, concurrency, session, nodeId, b
     if (hinted) ring()
   }
 
-  const free = () => concurrency - (runs.size - waiting)
+  const free = () => concurrency - (runs.size - waiting) - reserved
+  const start = (job: Claimed, token: string, sentAt: number) => {
+    const definition = definitions.get(job.name)!
+    const run = createRun(job, definition, token, sentAt + definition.leaseMs, freeSlot)
+    runs.add(run)
+    begin(run)
+  }
 
   async function claim(): Promise<void> {
     const token = newId()
@@ -72,13 +90,32 @@ export function createQueue({ name, definitions, concurrency, session, nodeId, b
     // character with which a text can continue.
     const served = [...new Set(claimed.map(({ lane }) => lane))].sort(byBytes)
     from = served.length >= Math.min(lanes, wanted) ? `${served.at(-1)}\u0001` : ''
-    for (const job of claimed) {
-      const definition = definitions.get(job.name)!
-      const run = createRun(job, definition, token, sentAt + definition.leaseMs, freeSlot)
-      runs.add(run)
-      begin(run)
-    }
+    for (const job of claimed) start(job, token, sentAt)
     if (hinted) ring()
+  }
+
+  /**
+   * Keeps a slot for a job that this process is about to add. None while jobs may be waiting in the table: they come
+   * first, and projects take turns.
+   */
+  function reserve(name: string): Reserved | undefined {
+    if (hinted || claiming || free() <= 0) return undefined
+    const [claim, sentAt] = [newId(), nowMs()]
+    reserved += 1
+    return {
+      claim,
+      nodeId,
+      leaseMs: definitions.get(name)!.leaseMs,
+      begin({ id, projectId, payload }) {
+        reserved -= 1
+        start({ id, name, lane: projectId, payload, attempts: 1, maxAttempts: null, keyed: false }, claim, sentAt)
+      },
+      drop() {
+        reserved -= 1
+        // Jobs that were added meanwhile may have waited for this slot.
+        if (hinted) ring()
+      }
+    }
   }
 
   return {
@@ -90,11 +127,12 @@ export function createQueue({ name, definitions, concurrency, session, nodeId, b
     /** Whether a claim is worth its round trip. */
     wants: () => hinted && free() > 0,
     claim,
+    reserve,
     leave(run: Run): void {
       if (!runs.delete(run)) return
       if (run.waits) waiting -= 1
-      // An ended job may have left another: one that recurs, or one that was added again.
-      hinted = true
+      // An ended job may have left another: one that recurs, one that was added again, or itself for another attempt.
+      if (run.job.keyed || run.definition.everyMs !== undefined || run.outcome?.kind !== 'done') hinted = true
     }
   }
 }

@@ -11,6 +11,8 @@ export interface Claimed {
   payload: unknown
   attempts: number
   maxAttempts: number | null
+  /** Whether it may have been added again while it ran. */
+  keyed: boolean
 }
 
 /** The end of a run, as it is recorded in the table. */

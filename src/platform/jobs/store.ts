@@ -25,6 +25,13 @@ export const add = statement(
    select pg_notify('${channel}', $10::text) where $9::boolean`
 )
 
+/** Adds a job that the worker of the same process has a slot for, as one that it has claimed. */
+export const addClaimed = statement(
+  'jobs.add_claimed',
+  `insert into jobs (id, name, project_id, payload, ready, run_at, attempts, created_at, queue, claim, node_id)
+   values ($1, $2, $3, $4, false, now() + $5::float8 * interval '1 ms', 1, $6, $7, $8, $9)`
+)
+
 /**
  * Inserts the row of recurring work, due at once if it is new, and at the latest after its interval if the interval
  * became shorter.
@@ -80,7 +87,8 @@ export const claim = statement(
       set ready = false, claim = $1, node_id = $2, attempts = attempts + 1,
           run_at = now() + ($7::float8[])[array_position($6::text[], name)] * interval '1 ms'
     where id = any(array(select id from picked))
-   returning id, name, coalesce(project_id, '') as lane, payload, attempts, max_attempts as "maxAttempts"`
+   returning id, name, coalesce(project_id, '') as lane, payload, attempts, max_attempts as "maxAttempts",
+             key is not null as keyed`
 )
 
 /**

@@ -4,7 +4,7 @@ import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { createBell } from './bell.ts'
 import { defaultLeaseMs, type JobDefinition, workQueue } from './definition.ts'
-import { createQueue, type Queue } from './queue.ts'
+import { createQueue, type Queue, type Reserved } from './queue.ts'
 import { createReach } from './reach.ts'
 import { nowMs, type Run, released } from './run.ts'
 import { createSession, type Session } from './session.ts'
@@ -34,6 +34,8 @@ export interface Worker {
   stop(deadlineMs: number): Promise<void>
   /** Resolves when nothing is due that this worker could run, and nothing runs here. For tests. */
   idle(): Promise<void>
+  /** A slot for a job of this name that this process is about to add; undefined if the job must wait for its turn. */
+  reserve(name: string): Reserved | undefined
 }
 
 const jobsPerSweep = 1_000
@@ -129,6 +131,12 @@ class JobWorker implements Worker {
       this.#bell.ring()
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
+  }
+
+  reserve(name: string): Reserved | undefined {
+    const definition = this.#definitions.get(name)
+    if (!definition || !this.#isWorking() || this.#paused || this.#away > 0) return undefined
+    return this.#queues.find((queue) => queue.name === definition.queue)?.reserve(name)
   }
 
   #isClaiming(): boolean {

@@ -2,39 +2,11 @@ import type { StoredTarget } from '../../campaigns/campaigns.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { statement } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import type { TriggerSource, TriggerState } from '../schemas.ts'
-import type { TriggerOutcome } from '../store.ts'
+import { fewTargets, type RunningTrigger, type TriggerOutcome, type WithTargets, workColumns } from '../store.ts'
 
-/** A trigger as its jobs see it. Targets are read in slices, because there may be 20,000. */
-export interface RunningTrigger {
-  id: string
-  campaign_id: string
-  campaign_version: number
-  state: TriggerState
-  outcome: TriggerOutcome | null
-  cursor: string
-  audience: 'default' | 'broadcast' | 'targets'
-  properties: Record<string, unknown>
-  step: string | null
-  source: TriggerSource | null
-  due_at: Date | null
-  reason: string | null
-  /** What made it: the kind of its source. */
-  origin: 'api' | 'schedule' | 'event' | 'step'
-  /** When it was accepted, or its send_at was reached: conditions and lives of messages count from then. */
-  started_at: Date
-  /** The most users that it may reach, by the policy of its key; null: no limit. */
-  most_recipients: number | null
-  /** Whether targets have properties of their own. */
-  target_properties: boolean
-}
+export type { RunningTrigger } from '../store.ts'
 
-const columns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, step, source, due_at, reason,
-          most_recipients, coalesce(started_at, accepted_at) as started_at, target_properties,
-          coalesce(source ->> 'kind', 'api') as origin,
-          case when audience is null then 'default' when audience ? 'targets' then 'targets' else 'broadcast' end
-            as audience`
-const load = statement('triggers.work', `select ${columns} from triggers where project_id = $1 and id = $2`)
+const load = statement('triggers.work', `select ${workColumns} from triggers where project_id = $1 and id = $2`)
 const slice = statement(
   'triggers.targets',
   `select coalesce(jsonb_array_length(audience -> 'targets'), 0) as length, (
@@ -76,8 +48,7 @@ const reserve = statement(
 )
 const loadMany = statement(
   'triggers.work_of_many',
-  `select ${columns},
-          case when jsonb_array_length(audience -> 'targets') <= $3 then audience -> 'targets' end as targets
+  `select ${workColumns}, ${fewTargets('$3')} as targets
      from triggers where project_id = $1 and id = any($2::uuid[])`
 )
 
@@ -101,7 +72,7 @@ export const loadTrigger = (db: Db, projectId: ProjectId, id: string) => db.one<
 
 /** Triggers with their targets, unless these are more than `maxTargets`. */
 export const loadTriggers = (db: Db, projectId: ProjectId, ids: string[], maxTargets: number) =>
-  db.query<RunningTrigger & { targets: StoredTarget[] | null }>(loadMany, [projectId, ids, maxTargets])
+  db.query<WithTargets>(loadMany, [projectId, ids, maxTargets])
 
 /** A slice of the targets, and the number of all. */
 export async function sliceTargets(db: Db, projectId: ProjectId, id: string, from: number, to: number) {

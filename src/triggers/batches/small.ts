@@ -13,11 +13,13 @@ import {
   type Versions
 } from '../../campaigns/campaigns.ts'
 import type { MessageRow, Messages } from '../../messages/messages.ts'
+import { createCoalescer } from '../../platform/coalesce.ts'
 import { type Db, isDataFault, type Pool } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
 import { steadyMs } from '../../platform/time.ts'
+import { createTurns } from '../../platform/turns.ts'
 import { topicDefaults } from '../../preferences/preferences.ts'
 import { SegmentFailed } from '../../segments/segments.ts'
 import { type OnEnded, startTriggers } from '../counting/counter-store.ts'
@@ -31,6 +33,10 @@ import { type EnterSequence, enterSteps } from './sequence.ts'
 
 /** How long a job waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
 const dispatchMs = 3_000
+/** Projects whose triggers are written at the same time: each holds a connection of the pool. */
+const writesAtOnce = 4
+/** With this weight a write has about a thousand targets at most. */
+const bytesOfTarget = 4_096
 
 /** A trigger whose whole audience fits into one step. */
 interface Small {
@@ -72,11 +78,19 @@ export interface SmallTriggersOptions {
 }
 
 /**
- * Starts triggers that were accepted together. Those with a few targets, which are most, are looked up, written and
- * dispatched together: fifty take as many statements as one. All others are woken to be expanded.
+ * Starts triggers that were accepted together. Those with a few targets, which are most, are looked up, rendered and
+ * written together with those of other jobs of their project that arrive meanwhile: hundreds take as many statements as
+ * one. All others are woken to be expanded.
  */
 export class SmallTriggers {
   readonly #options: SmallTriggersOptions
+  readonly #turns = createTurns(writesAtOnce)
+  readonly #writes = createCoalescer<Small, MessageRow[]>(
+    (projectId, small) => this.#writeTogether(projectId, small),
+    ({ targets }) => targets.length * bytesOfTarget,
+    0,
+    false
+  )
 
   constructor(options: SmallTriggersOptions) {
     this.#options = options
@@ -88,11 +102,11 @@ export class SmallTriggers {
     run: unlessErased((ref, job) => this.#run(ref, job))
   })
 
-  async #run({ projectId, triggerIds }: Start, job: JobContext): Promise<void> {
-    const { pool, messages } = this.#options
+  async #run({ projectId, triggerIds, accepted }: Start, job: JobContext): Promise<void> {
+    const { pool, messages, freeSlots } = this.#options
     // The resume of the project adds this job again.
     if (await messages.paused(projectId)) return
-    const triggers = await loadTriggers(pool, projectId, triggerIds, smallTargets)
+    const triggers = accepted ?? (await loadTriggers(pool, projectId, triggerIds, smallTargets))
     const fresh = triggers.filter(({ outcome, cursor }) => outcome === null && cursor === '')
     const small = (await Promise.all(fresh.map((trigger) => this.#asSmall(projectId, trigger)))).filter(
       (one) => one !== undefined
@@ -103,12 +117,33 @@ export class SmallTriggers {
       projectId,
       fresh.flatMap(({ id }) => (smallIds.has(id) ? [] : id))
     )
-    const rows = small.length > 0 ? await this.#writeOrWake(projectId, small) : []
     // An earlier run wrote messages and did not finish: its process died, or lost its lease and owns them still. Messages
     // of a trigger that was canceled since are left to the job that cancels it.
     const started = triggers.filter(({ outcome }) => outcome !== null && outcome !== 'canceled').map(({ id }) => id)
-    if (job.attempt > 1 && started.length > 0) rows.push(...(await messages.findUnanswered(projectId, started)))
-    if (rows.length > 0) await this.#dispatch(projectId, rows, job)
+    const left = job.attempt > 1 && started.length > 0 ? await messages.findUnanswered(projectId, started) : []
+    // The write waits for others of its project, so it needs no slot either.
+    const most = small.reduce((sum, { targets }) => sum + targets.length, left.length)
+    await freeSlots(job, most, () => this.#send(projectId, small, left, job))
+  }
+
+  /** Writes and dispatches. `left`: messages of an earlier run. */
+  async #send(projectId: ProjectId, small: Small[], left: MessageRow[], job: JobContext): Promise<void> {
+    const ended = await Promise.allSettled(small.map((one) => this.#writes.write(projectId, one.trigger.id, one)))
+    const failed = small.flatMap(({ trigger }, index) => {
+      const { status, reason } = ended[index] as PromiseRejectedResult
+      return status === 'rejected' ? [{ id: trigger.id, error: reason as unknown }] : []
+    })
+    // One bad trigger must not stop the others.
+    const alone = failed.filter(({ error }) => needsExpansion(error)).map(({ id }) => id)
+    await wakeAll(this.#options.pool, projectId, alone)
+    const rows = [...ended.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])), ...left]
+    if (rows.length > 0) {
+      const options = { deadline: steadyMs() + dispatchMs, signal: job.signal }
+      const others = await this.#options.messages.dispatch(projectId, rows, options)
+      if (others.length > 0) throw ownedByOthers()
+    }
+    const unwritten = failed.find(({ error }) => !needsExpansion(error))
+    if (unwritten) throw unwritten.error
   }
 
   async #asSmall(
@@ -130,25 +165,21 @@ export class SmallTriggers {
     return { trigger, ready, targets: audience.targets, reason: null }
   }
 
-  /** Writes triggers together. If that fails, wakes each of them: one bad trigger must not stop the others. */
-  async #writeOrWake(projectId: ProjectId, small: Small[]): Promise<MessageRow[]> {
-    const { pool } = this.#options
+  /** Writes triggers together. Returns the messages of each, none of those that were started or canceled meanwhile. */
+  async #writeTogether(projectId: ProjectId, small: Small[]): Promise<MessageRow[][]> {
+    const rows = await this.#turns(() => this.#writeAll(projectId, small))
+    const rowsOf = Map.groupBy(rows, ({ trigger_id }) => trigger_id)
+    return small.map(({ trigger }) => rowsOf.get(trigger.id) ?? [])
+  }
+
+  async #writeAll(projectId: ProjectId, small: Small[]): Promise<MessageRow[]> {
     try {
       return await againIfRaced(() => this.#write(projectId, small))
     } catch (error) {
+      if (!(error instanceof Elsewhere)) throw error
       // Each round leaves some out.
-      if (error instanceof Elsewhere)
-        return this.#writeOrWake(
-          projectId,
-          small.filter(({ trigger }) => error.left.has(trigger.id))
-        )
-      if (!(error instanceof SegmentFailed) && !(error instanceof TooSlow) && !isDataFault(error)) throw error
-      await wakeAll(
-        pool,
-        projectId,
-        small.map(({ trigger }) => trigger.id)
-      )
-      return []
+      const left = small.filter(({ trigger }) => error.left.has(trigger.id))
+      return this.#writeAll(projectId, left)
     }
   }
 
@@ -180,14 +211,11 @@ export class SmallTriggers {
       return rows
     })
   }
-
-  async #dispatch(projectId: ProjectId, rows: MessageRow[], job: JobContext): Promise<void> {
-    const { messages, freeSlots } = this.#options
-    const options = { deadline: steadyMs() + dispatchMs, signal: job.signal }
-    const others = await freeSlots(job, rows.length, () => messages.dispatch(projectId, rows, options))
-    if (others.length > 0) throw ownedByOthers()
-  }
 }
+
+/** Whether a trigger could not be written with others, so that it is expanded by itself. */
+const needsExpansion = (error: unknown) =>
+  error instanceof SegmentFailed || error instanceof TooSlow || isDataFault(error)
 
 /** Throws `TooSlow` if rendering takes longer than a batch may. */
 async function draftAll(pool: Pool, projectId: ProjectId, triggers: ResolvedTrigger[]): Promise<Drafted[]> {

@@ -116,8 +116,7 @@ export class Settler {
         return []
       },
       undefined,
-      gatherMs,
-      false
+      { gatherMs, isOfRequests: false }
     )
   }
 

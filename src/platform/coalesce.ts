@@ -32,6 +32,17 @@ function addBacklog(project: string, count: number): void {
   else backlogs.set(project, left)
 }
 
+/** For writes whose callers can bear to wait. */
+export interface Gathering {
+  /** How long the next statement waits for more writes after one that had many. */
+  gatherMs?: number
+  /**
+   * Whether requests make the writes, so that the server starts no more requests of a project while too many wait. Writes
+   * of jobs do not keep requests waiting.
+   */
+  isOfRequests?: boolean
+}
+
 export interface Coalescer<Write, Answer> {
   write(projectId: ProjectId, key: string, write: Write): Promise<Answer>
 }
@@ -59,15 +70,12 @@ const maxLanes = 1_000
  * Gathers the single-row writes that arrive at about the same time into one statement per project: the largest gain
  * measured (docs/decisions/0005). Writes of one key stay in order and never share a statement. Each caller gets the
  * result of its own write, and a row that the database refuses fails alone. `weigh` returns the bytes of a write, for
- * writes that callers can make large. `gatherMs`: how long the next statement waits for more writes after one that had
- * many, if callers can bear it. `isOfRequests`: whether requests make the writes, so that the server starts no more
- * requests of a project while too many wait; those of jobs do not keep requests waiting.
+ * writes that callers can make large.
  */
 export function createCoalescer<Write, Answer>(
   run: (projectId: ProjectId, writes: Write[]) => Promise<Answer[]>,
   weigh: (write: Write) => number = () => 0,
-  gatherMs = 0,
-  isOfRequests = true
+  { gatherMs = 0, isOfRequests = true }: Gathering = {}
 ): Coalescer<Write, Answer> {
   const lanes = new Map<ProjectId, Lane<Write, Answer>>()
   const count = isOfRequests ? addBacklog : () => {}

@@ -1,6 +1,7 @@
 import { type Campaign, type CheckedTrigger, factsOf } from '../campaigns/campaigns.ts'
 import { createCoalescer, roughBytes } from '../platform/coalesce.ts'
-import type { Db, Pool } from '../platform/db/db.ts'
+import type { Db, Pool, Transaction } from '../platform/db/db.ts'
+import { together } from '../platform/db/together.ts'
 import { Refusal } from '../platform/errors.ts'
 import { claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency/idempotency.ts'
 import { idAt, newId, type ProjectId, timeOfId } from '../platform/ids.ts'
@@ -37,7 +38,7 @@ export function createAccept({
 }) {
   const writes = createCoalescer<NewTrigger, boolean>(async (projectId, triggers) => {
     metrics.coalesced('triggers', triggers.length)
-    const written = await handing(pool, reserve, (tx, hand) => writeTriggers(tx, projectId, triggers, hand))
+    const written = await handing(pool, reserve, (tx, hand) => writeTriggers(tx, projectId, triggers, hand), true)
     return triggers.map(({ id }) => written.has(id))
   }, roughBytes)
 
@@ -130,20 +131,37 @@ export async function acceptInternal(tx: Db, projectId: ProjectId, triggers: New
 /** Messages lie in the month of their trigger's id, and a month far from now has no table. */
 const mostDaysOff = 120
 
-/** Notes a job that this process starts after the commit. Undefined: any worker takes it. */
-type Hand = () => { slot: Reserved; with(job: Parameters<Reserved['begin']>[0]): void } | undefined
+type Job = Parameters<Reserved['begin']>[0]
 
-/** Runs a transaction, and starts the jobs that it added for slots of this process. */
-async function handing<Result>(pool: Pool, reserve: Reserve, work: (tx: Db, hand: Hand) => Promise<Result>) {
-  const held = new Map<Reserved, Parameters<Reserved['begin']>[0] | undefined>()
-  const hand: Hand = () => {
-    const slot = reserve(startJobRef.name)
-    if (!slot) return undefined
-    held.set(slot, undefined)
-    return { slot, with: (job) => held.set(slot, job) }
-  }
+/** Takes a slot of this process for a job. Undefined: any worker takes the job. */
+type Hand = () => Handed | undefined
+
+interface Handed {
+  slot: Reserved
+  /** Notes the job that starts after the commit. */
+  with(job: Job): void
+  /** Commits behind the statements that were sent, if nothing follows them. */
+  commit: (() => Promise<void>) | undefined
+}
+
+/** Runs a transaction, and starts the jobs that it added for slots of this process. `ends`: nothing follows the jobs. */
+async function handing<Result>(
+  pool: Pool,
+  reserve: Reserve,
+  work: (tx: Db, hand: Hand) => Promise<Result>,
+  ends = false
+): Promise<Result> {
+  const held = new Map<Reserved, Job | undefined>()
+  const handIn =
+    (tx: Transaction): Hand =>
+    () => {
+      const slot = reserve(startJobRef.name)
+      if (!slot) return undefined
+      held.set(slot, undefined)
+      return { slot, with: (job) => held.set(slot, job), commit: ends ? () => tx.commit() : undefined }
+    }
   try {
-    const result = await pool.transaction((tx) => work(tx, hand))
+    const result = await pool.transaction((tx) => work(tx, handIn(tx)))
     for (const [slot, job] of held) if (job) slot.begin(job)
     return result
   } catch (error) {
@@ -171,13 +189,17 @@ async function writeTriggers(
   // Only a single job is handed over: with more, other workers have their share.
   const handed = starts.length === 1 && small.length === triggers.length && hand !== 'internal' ? hand?.() : undefined
   if (handed) {
-    const accepted = await insertTriggersForHere(tx, projectId, rows, options, smallTargets)
-    const written = new Set(accepted.map(({ id }) => id))
-    if (written.size === 0) return written
-    const job = { id: starts[0]!.jobId, projectId, payload: { projectId, triggerIds: [...written] } }
-    await addReserved<Start>(tx, startJobRef, handed.slot, job)
+    // Sent together. The job also names triggers that were not written, and does not find them.
+    const job = { id: starts[0]!.jobId, projectId, payload: { projectId, triggerIds: small.map(({ id }) => id) } }
+    const inserted = insertTriggersForHere(tx, projectId, rows, options, smallTargets)
+    await together(
+      inserted,
+      addReserved<Start>(tx, startJobRef, handed.slot, job),
+      handed.commit?.() ?? Promise.resolve()
+    )
+    const accepted = await inserted
     handed.with({ ...job, payload: { ...job.payload, accepted } })
-    return written
+    return new Set(accepted.map(({ id }) => id))
   }
   const written = await insertTriggers(tx, projectId, rows, options)
   const jobs = starts.flatMap(({ jobId, some }) => {

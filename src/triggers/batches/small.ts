@@ -88,8 +88,7 @@ export class SmallTriggers {
   readonly #writes = createCoalescer<Small, MessageRow[]>(
     (projectId, small) => this.#writeTogether(projectId, small),
     ({ targets }) => targets.length * bytesOfTarget,
-    0,
-    false
+    { isOfRequests: false }
   )
 
   constructor(options: SmallTriggersOptions) {

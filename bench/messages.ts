@@ -1,17 +1,76 @@
 // Push notifications from the call to the response of the gateway, including database writes:
-//   npm run bench:messages -- [--requests 40]
-// One process of the service on a PostgreSQL of its own, with the simulated gateways inside it: they take their share of
-// the CPU, so a service that sends to real gateways has more left.
+//   npm run bench:messages -- [--requests 40] [--large]
+// Large requests, one after the other and two at once: one process of the service, with PostgreSQL and APNs (node:http2 that
+// accepts and counts) in processes of their own. Then (not with --large) single sends beside a project whose gateway is
+// dead: one process with the simulated gateways inside it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { report } from './support/figures.ts'
 import { start, stop } from './support/load.ts'
+import { startSending } from './support/sending.ts'
 
-const { values } = parseArgs({ options: { requests: { type: 'string', default: '40' } } })
+const { values } = parseArgs({
+  options: { requests: { type: 'string', default: '40' }, large: { type: 'boolean', default: false } }
+})
 const requests = Number(values.requests)
 const itemsEach = 500
+const share = (sorted: number[], part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]!
+const ms = (value: number) => `${value.toFixed(0)} ms`
+
+/** Requests of many items, several at once. */
+async function largeRequests(): Promise<void> {
+  const sending = await startSending({ users: itemsEach })
+  const { service, project, usage, arrivals } = sending
+  const body = JSON.stringify({
+    push_notifications: Array.from({ length: itemsEach }, (_, index) => ({
+      target: { project_user_id: `user-${index + 1}` },
+      title: 'Hello',
+      body: 'x'.repeat(150)
+    }))
+  })
+  const send = async () => {
+    const response = await fetch(`${service.url}/api/v1/messages:send`, {
+      method: 'POST',
+      headers: {
+        'x-service-project-id': project.id,
+        'x-service-api-key': project.key,
+        'content-type': 'application/json'
+      },
+      body
+    })
+    const answer = (await response.json()) as { delivery_results: { status: string }[] }
+    if (!answer.delivery_results?.every(({ status }) => status.endsWith('SUCCEED')))
+      throw new Error(JSON.stringify(answer).slice(0, 300))
+  }
+  for (let warm = 0; warm < 10; warm += 1) await send()
+  for (const atOnce of [1, 2]) {
+    await arrivals()
+    const took: number[] = []
+    const parts = usage()
+    const began = performance.now()
+    const lane = async () => {
+      while (took.length + atOnce <= requests) {
+        const from = performance.now()
+        await send()
+        took.push(performance.now() - from)
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, lane))
+    const seconds = (performance.now() - began) / 1_000
+    took.sort((a, b) => a - b)
+    const items = took.length * itemsEach
+    console.log(
+      `${itemsEach} items a request, ${atOnce} at once: ${Math.round(items / seconds)} items/s, p50 ${ms(share(took, 0.5))}, ` +
+        `p99 ${ms(share(took, 0.99))}; ${parts(items)}; ${(await arrivals()).counted} arrived`
+    )
+  }
+  await sending.close()
+}
+
+await largeRequests()
+if (values.large) process.exit(0)
+
 const dataDir = mkdtempSync(join(tmpdir(), 'tidings-bench-'))
 const token = `svc_at_${'b'.repeat(43)}`
 const binary = resolve(import.meta.dirname, '../bin/tidings.js')
@@ -77,34 +136,6 @@ async function repeat(
   await Promise.all(Array.from({ length: atOnce }, lane))
   return { took: took.toSorted((a, b) => a - b), failed }
 }
-
-const share = (sorted: number[], part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]!
-const ms = (value: number) => `${value.toFixed(0)} ms`
-
-const large = await projectWith(itemsEach)
-const everyone = Array.from({ length: itemsEach }, (_, index) => `u${index}`)
-await send(large, everyone) // Once to connect and to warm up.
-const took: number[] = []
-const began = performance.now()
-for (let index = 0; index < requests; index++) {
-  const from = performance.now()
-  await send(large, everyone)
-  took.push(performance.now() - from)
-}
-const seconds = (performance.now() - began) / 1_000
-took.sort((a, b) => a - b)
-console.log(
-  `${itemsEach} items a request, one after the other: ${Math.round((requests * itemsEach) / seconds)} items/s, ` +
-    `p50 ${ms(share(took, 0.5))}, p99 ${ms(share(took, 0.99))}`
-)
-report({
-  name: 'messages:send, 500 items a request',
-  value: (requests * itemsEach) / seconds,
-  unit: 'items/s',
-  better: 'more',
-  goal: 10_000
-})
-report({ name: 'messages:send, 500 items, p50', value: share(took, 0.5), unit: 'ms', better: 'less', goal: 60 })
 
 // The gateway of one project is down while another sends: the other must not be affected.
 const [calm, troubled] = [await projectWith(20), await projectWith(20)]

@@ -26,7 +26,7 @@ export {
 export { type Endpoints, findEndpoints } from './audience/endpoints.ts'
 export { overCap, overLimits, type ProjectOf, type ProjectRules, rulesFor } from './audience/limits.ts'
 export { isTimeZone, localTime, quietUntil, zoneFor } from './audience/quiet-hours.ts'
-export { loadRecipients } from './audience/recipients-store.ts'
+export { loadRecipients, type Reachable } from './audience/recipients-store.ts'
 export {
   type CheckedTrigger,
   checkCampaignId,
@@ -43,7 +43,13 @@ export {
   type TriggerCampaign
 } from './audience/request.ts'
 export { mostTriggerValues, TriggerBody, triggerExample } from './audience/request-schema.ts'
-export { resolveMany, resolveTargets, type SegmentOf, type SkippedTarget } from './audience/targets.ts'
+export {
+  type Resolved,
+  resolveReachable,
+  resolveTargets,
+  type SegmentOf,
+  type SkippedTarget
+} from './audience/targets.ts'
 export { unknownFields as unknownTriggerFields, warningOf } from './audience/unknown-fields.ts'
 export type { Campaign, Schedule } from './definition/definition.ts'
 export { demoCampaign } from './definition/demo.ts'

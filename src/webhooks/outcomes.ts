@@ -39,15 +39,25 @@ const typeOf = ({ kind, to }: OutcomeChange): EventType | undefined => {
   return undefined
 }
 
+/** The webhooks of a project that a transaction has looked up: outcomes and the ends of their triggers share a look-up. */
+const looked = new WeakMap<Db, { projectId: ProjectId; webhooks: ReturnType<typeof store.activeWebhooks> }>()
+
+function webhooksIn(tx: Db, projectId: ProjectId): ReturnType<typeof store.activeWebhooks> {
+  const known = looked.get(tx)
+  if (known?.projectId === projectId) return known.webhooks
+  const webhooks = store.activeWebhooks(tx, projectId)
+  // The pool outlives every look-up.
+  if ('commit' in tx) looked.set(tx, { projectId, webhooks })
+  return webhooks
+}
+
 /**
  * Stores the events that webhooks subscribed to, in the transaction in which they happened. Without a webhook this
  * costs one look-up.
  */
 async function book(tx: Db, projectId: ProjectId, happened: store.BookedEvent[]): Promise<void> {
   if (happened.length === 0) return
-  const types = [...new Set(happened.map(({ type }) => type))]
-  const listening = await store.webhooksFor(tx, projectId, types)
-  const booked = listening.flatMap(({ id, events }) => {
+  const booked = (await webhooksIn(tx, projectId)).flatMap(({ id, events }) => {
     const wanted = happened.filter(({ type }) => events.includes(type))
     return inParts(wanted, eventsPerRow).map((portion) => ({ webhookId: id, events: portion }))
   })

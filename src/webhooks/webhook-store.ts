@@ -44,10 +44,7 @@ const change = statement(
    returning ${columns}`
 )
 const remove = statement('webhooks.remove', 'delete from webhooks where project_id = $1 and id = $2')
-const listening = statement(
-  'webhooks.listening',
-  'select id, url, events from webhooks where project_id = $1 and active and events && $2::text[]'
-)
+const listening = statement('webhooks.listening', 'select id, events from webhooks where project_id = $1 and active')
 const book = statement(
   'webhooks.book_events',
   `insert into webhook_events (project_id, id, webhook_id, events)
@@ -108,9 +105,9 @@ export const removeWebhook = async (db: Db, projectId: ProjectId, id: string): P
 /** The webhook as it is until the transaction ends: nothing else changes it meanwhile. */
 export const lockWebhook = (tx: Db, projectId: ProjectId, id: string) => tx.one<WebhookRow>(lock, [projectId, id])
 
-/** The active webhooks that are subscribed to any of these events. */
-export const webhooksFor = (db: Db, projectId: ProjectId, types: readonly EventType[]) =>
-  db.query<Pick<WebhookRow, 'id' | 'url' | 'events'>>(listening, [projectId, types])
+/** The active webhooks, with the events that they are subscribed to. */
+export const activeWebhooks = (db: Db, projectId: ProjectId) =>
+  db.query<Pick<WebhookRow, 'id' | 'events'>>(listening, [projectId])
 
 export const bookEvents = (
   db: Db,

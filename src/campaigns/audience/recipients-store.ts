@@ -55,6 +55,25 @@ const named = statement(
    select 'device_id', d.id, d.user_id, d.id from devices d where d.project_id = $1 and d.id = any($4::text[])`
 )
 
+const reached = `u.id as user_id, d.id as device_id, u.project_user_id, u.properties, d.platform, d.facts, d.push_permission,
+          u.choices, t.token, t.type, t.environment, t.app_identifier, t.registered_at`
+const theirTokens = 'left join push_tokens t on t.project_id = $1 and t.device_id = d.id and t.dead_since is null'
+// The same look-ups, with all that a message needs: for a few targets, of which most are reached.
+const namedReachable = statement(
+  'campaigns.targets_reachable',
+  `select 'project_user_id' as kind, u.project_user_id as value, ${reached}
+     from users u left join devices d on d.project_id = $1 and d.user_id = u.id ${theirTokens}
+    where u.project_id = $1 and u.project_user_id = any($2::text[])
+   union all
+   select 'user_id', u.id::text, ${reached}
+     from users u left join devices d on d.project_id = $1 and d.user_id = u.id ${theirTokens}
+    where u.project_id = $1 and u.id = any($3::uuid[])
+   union all
+   select 'device_id', d.id, ${reached}
+     from devices d join users u on u.project_id = $1 and u.id = d.user_id ${theirTokens}
+    where d.project_id = $1 and d.id = any($4::text[])`
+)
+
 /** Devices with their users, in the order of their ids. Deleted devices are missing. */
 export const loadRecipients = (db: Db, projectId: ProjectId, deviceIds: string[]) =>
   db.query<Reachable>(load, [projectId, deviceIds])
@@ -105,7 +124,27 @@ export interface Named {
 }
 
 /** The users and devices that targets name. Unknown targets are missing from the result. */
-export function findNamed(db: Db, projectId: ProjectId, targets: StoredTarget[]): Promise<Named[]> {
+export const findNamed = (db: Db, projectId: ProjectId, targets: StoredTarget[]): Promise<Named[]> =>
+  db.query<Named>(named, namesOf(projectId, targets))
+
+function namesOf(projectId: ProjectId, targets: StoredTarget[]): unknown[] {
   const of = (wanted: TargetKind) => targets.filter(([kind]) => kind === wanted).map(([, value]) => value)
-  return db.query<Named>(named, [projectId, of('project_user_id'), of('user_id').filter(isUuid), of('device_id')])
+  return [projectId, of('project_user_id'), of('user_id').filter(isUuid), of('device_id')]
+}
+
+/** The same with the recipients, by their devices. */
+export async function findNamedReachable(
+  db: Db,
+  projectId: ProjectId,
+  targets: StoredTarget[]
+): Promise<{ named: Named[]; recipients: Map<string, Reachable> }> {
+  const rows = await db.query<Named & Reachable>(namedReachable, namesOf(projectId, targets))
+  const recipients = new Map<string, Reachable>()
+  for (const { kind: _kind, value: _value, ...row } of rows) {
+    if (row.device_id === null) continue
+    const known = recipients.get(row.device_id)
+    // A device with two tokens has two rows: the newer token is used.
+    if (!known || (known.registered_at ?? 0) < (row.registered_at ?? 0)) recipients.set(row.device_id, row)
+  }
+  return { named: rows, recipients }
 }

@@ -1,7 +1,7 @@
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { matchGroups, type SegmentAt } from '../../segments/segments.ts'
-import { findNamed, type Named } from './recipients-store.ts'
+import { findNamed, findNamedReachable, type Named } from './recipients-store.ts'
 import type { StoredTarget, TargetKind } from './request.ts'
 
 /** A target that leads to no message. */
@@ -49,9 +49,21 @@ export const resolveTargets = async (
  * Contract 4.4, rules 2, 4 and 6: finds the devices of targets that match the segment. A target that leads to no message
  * counts as one skipped, with a reason. Several triggers are looked up together, and equal segments are evaluated once.
  */
-export async function resolveMany(pool: Pool, projectId: ProjectId, wanted: Wanted[]): Promise<Resolved[]> {
-  const named = new Map(wanted.flatMap(({ targets }) => targets.map((target) => [keyOf(target), target])))
-  const rows = named.size > 0 ? await findNamed(pool, projectId, [...named.values()]) : []
+async function resolveMany(pool: Pool, projectId: ProjectId, wanted: Wanted[]): Promise<Resolved[]> {
+  return resolveRows(pool, projectId, wanted, await findNamed(pool, projectId, targetsOf(wanted)))
+}
+
+/** The same with the recipients, by their devices, of triggers with a few targets. */
+export async function resolveReachable(pool: Pool, projectId: ProjectId, wanted: Wanted[]) {
+  const { named, recipients } = await findNamedReachable(pool, projectId, targetsOf(wanted))
+  return { resolved: await resolveRows(pool, projectId, wanted, named), recipients }
+}
+
+const targetsOf = (wanted: Wanted[]): StoredTarget[] => [
+  ...new Map(wanted.flatMap(({ targets }) => targets.map((target) => [keyOf(target), target]))).values()
+]
+
+async function resolveRows(pool: Pool, projectId: ProjectId, wanted: Wanted[], rows: Named[]): Promise<Resolved[]> {
   const found = Map.groupBy(rows, ({ kind, value }) => keyOf([kind, value]))
   const matchingOf = await findMatching(pool, projectId, wanted, found)
   return wanted.map((one) => resolved(one, found, matchingOf))

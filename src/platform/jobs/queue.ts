@@ -95,11 +95,11 @@ export function createQueue({ name, definitions, concurrency, session, nodeId, b
   }
 
   /**
-   * Keeps a slot for a job that this process is about to add. None while jobs may be waiting in the table: they come
-   * first, and projects take turns.
+   * Keeps a slot for a job that this process is about to add. While jobs may be waiting in the table, where projects
+   * take turns, half of the slots are left for them.
    */
   function reserve(name: string): Reserved | undefined {
-    if (hinted || claiming || free() <= 0) return undefined
+    if (free() <= (hinted || claiming ? concurrency / 2 : 0)) return undefined
     const [claim, sentAt] = [newId(), nowMs()]
     reserved += 1
     return {

@@ -1,13 +1,14 @@
 import {
   findEndpoints,
-  loadRecipients,
   lookUpWinners,
   notAfterOf,
   type ProjectOf,
+  type Reachable,
   type Ready,
   type RecipientWithChoices,
+  type Resolved,
   readAudience,
-  resolveMany,
+  resolveReachable,
   rulesFor,
   type StoredTarget,
   type Versions
@@ -46,7 +47,6 @@ interface Small {
   reason: string | null
 }
 
-type Resolved = Awaited<ReturnType<typeof resolveMany>>[number]
 type ResolvedTrigger = Small & { resolved: Resolved }
 
 /** A trigger with its messages, before they are written. */
@@ -187,11 +187,12 @@ export class SmallTriggers {
     if (small.length === 0) return []
     const { pool, messages, onEnded, enter } = this.#options
     const wanted = small.map(({ trigger, ready, targets }) => ({ segmentOf: ready.segmentsFor(trigger), targets }))
-    const resolved = await resolveMany(pool, projectId, wanted)
+    const { resolved, recipients } = await resolveReachable(pool, projectId, wanted)
     const drafted = await draftAll(
       pool,
       projectId,
-      small.map((one, index) => ({ ...one, resolved: resolved[index]! }))
+      small.map((one, index) => ({ ...one, resolved: resolved[index]! })),
+      recipients
     )
     return pool.transaction(async (tx) => {
       for (const one of drafted) await enterAll(tx, projectId, one, enter)
@@ -217,11 +218,13 @@ const needsExpansion = (error: unknown) =>
   error instanceof SegmentFailed || error instanceof TooSlow || isDataFault(error)
 
 /** Throws `TooSlow` if rendering takes longer than a batch may. */
-async function draftAll(pool: Pool, projectId: ProjectId, triggers: ResolvedTrigger[]): Promise<Drafted[]> {
-  const deviceIds = [...new Set(triggers.flatMap(({ resolved }) => resolved.deviceIds))]
-  const recipients = await loadRecipients(pool, projectId, deviceIds)
-  const recipientOf = new Map(recipients.map((one) => [one.device_id, one]))
-  const endpoints = await findEndpoints(pool, projectId, undefined, recipients)
+async function draftAll(
+  pool: Pool,
+  projectId: ProjectId,
+  triggers: ResolvedTrigger[],
+  recipientOf: Map<string, Reachable>
+): Promise<Drafted[]> {
+  const endpoints = await findEndpoints(pool, projectId, undefined, [...recipientOf.values()])
   const named = new Set(triggers.flatMap(({ ready }) => ready.definition.topic ?? []))
   const topics = await topicDefaults(pool, projectId, [...named])
   const winnerOf = await lookUpWinners(

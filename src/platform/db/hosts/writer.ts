@@ -6,7 +6,7 @@ interface Inner {
   host: string
   port: number
   connectionParameters: { host: string; port: number }
-  connection: NodeJS.EventEmitter & { stream: { destroyed: boolean } }
+  connection: NodeJS.EventEmitter & { stream: { destroyed: boolean; cork(): void; uncork(): void } }
 }
 
 /**
@@ -15,6 +15,24 @@ interface Inner {
  */
 export function writerOf(servers: Servers): typeof pg.Client {
   return class Writer extends pg.Client {
+    #corked = false
+
+    /** Statements that are sent in the same moment, such as a `begin` and the first one, leave in one write. */
+    // biome-ignore lint/suspicious/noExplicitAny: pg has many signatures of one method.
+    override query(...args: any[]): any {
+      if (!this.#corked) {
+        const { stream } = (this as unknown as Inner).connection
+        this.#corked = true
+        stream.cork()
+        process.nextTick(() => {
+          this.#corked = false
+          stream.uncork()
+        })
+      }
+      // @ts-expect-error: the arguments are those of the method.
+      return super.query(...args)
+    }
+
     override connect(): Promise<this>
     override connect(callback: (error: Error) => void): void
     override connect(callback?: (error: Error) => void): Promise<this> | undefined {

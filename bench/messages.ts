@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { report } from './support/figures.ts'
 import { start, stop } from './support/load.ts'
 import { startSending } from './support/sending.ts'
 
@@ -64,6 +65,10 @@ async function largeRequests(): Promise<void> {
       `${itemsEach} items a request, ${atOnce} at once: ${Math.round(items / seconds)} items/s, p50 ${ms(share(took, 0.5))}, ` +
         `p99 ${ms(share(took, 0.99))}; ${parts(items)}; ${(await arrivals()).counted} arrived`
     )
+    if (atOnce > 1) continue
+    const name = `messages:send with ${itemsEach} items`
+    report({ name, value: items / seconds, unit: 'items/s', better: 'more', goal: 10_000 })
+    report({ name: `${name}, p50`, value: share(took, 0.5), unit: 'ms', better: 'less', goal: 60 })
   }
   await sending.close()
 }

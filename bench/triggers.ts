@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Arrivals } from './support/apns-gateway.ts'
+import { report } from './support/figures.ts'
 import { tokenOf } from './support/people.ts'
 import { type Sending, startSending } from './support/sending.ts'
 import { openLane, percentile } from './support/sockets.ts'
@@ -78,6 +79,9 @@ async function paced(running: Running): Promise<void> {
     `${rate} triggers a second, ${total} in all, ${failed} failed: accepted → gateway ${shares(afterAccepted)}; call → accepted ` +
       `${shares(accepted)}; call → gateway ${shares(afterCall)}, last ${Math.max(...afterCall).toFixed(0)} ms; ${cpu}`
   )
+  const ms = { unit: 'ms', better: 'less', note: `${rate} triggers a second` } as const
+  report({ name: 'accepted trigger to gateway, p50', value: percentile(afterAccepted, 0.5), goal: 10, ...ms })
+  report({ name: 'accepted trigger to gateway, p99', value: percentile(afterAccepted, 0.99), goal: 50, ...ms })
 }
 
 /** Sends the next trigger of a connection after each response. */
@@ -115,6 +119,8 @@ async function flat(running: Running): Promise<void> {
   )
   if (flags.statements) service.child.kill('SIGUSR2')
   await sleep(500)
+  const sent = { value: (triggers - failed) / all, unit: 'triggers/s', better: 'more', goal: 4_000 } as const
+  report({ name: 'triggers for one user each, accepted and sent', ...sent, note: `${connections} connections` })
 }
 
 async function prepare({ manage, project: { id, key } }: Sending): Promise<(user: number) => string> {

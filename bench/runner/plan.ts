@@ -45,8 +45,9 @@ export const plan: Bench[] = [
   },
   {
     name: 'messages',
-    measures: '`POST /api/v1/messages:send` with 500 items, one request after the other.',
-    quick: ['--requests', '20'],
+    measures:
+      '`POST /api/v1/messages:send` with 500 items, one request after the other, to a gateway in a process of its own.',
+    quick: ['--requests', '20', '--large'],
     full: ['--requests', '60'],
     seconds: [140, 600]
   },

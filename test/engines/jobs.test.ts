@@ -43,6 +43,48 @@ it('a job added in a transaction runs when that commits, and never when it rolls
   assert.deepEqual(seen, ['committed'])
 })
 
+it('a job for a reserved slot runs when its transaction has committed, without a claim', async (t) => {
+  const pool = await testPool(t)
+  const seen: unknown[] = []
+  const job = defineJob<{ word: string }>({
+    name: 'test.say',
+    run: async ({ word }, { attempt }) => void seen.push([word, attempt])
+  })
+  const worker = workerHere(t, pool, [job], { concurrency: 1 })
+  await worker.idle()
+  const slot = worker.reserve('test.say')!
+  assert.equal(worker.reserve('test.say'), undefined)
+  const added = { id: newId(), projectId: 'p', payload: { word: 'stored' } }
+  await jobs.addReserved(pool, job, slot, added)
+  await worker.idle()
+  assert.deepEqual(seen, [])
+  slot.begin({ ...added, payload: { word: 'in memory' } })
+  await worker.idle()
+  assert.deepEqual(seen, [['in memory', 1]])
+  assert.equal(await jobRows(pool, 'test.say'), 0)
+  worker.reserve('test.say')!.drop()
+  assert.ok(worker.reserve('test.say'))
+})
+
+it('a job for a reserved slot of a worker that died runs in another one after its lease', async (t) => {
+  const pool = await testPool(t)
+  const seen: unknown[] = []
+  const job = defineJob<string>({
+    name: 'test.say',
+    leaseMs: 200,
+    run: async (word, { attempt }) => void seen.push([word, attempt])
+  })
+  const dead = { claim: newId(), nodeId: newId(), leaseMs: 200, begin: () => {}, drop: () => {} }
+  await jobs.addReserved(pool, job, dead, { id: newId(), projectId: 'p', payload: 'stored' })
+  workerHere(t, pool, [job])
+  await eventually(
+    () => seen.length,
+    (n) => n === 1,
+    5_000
+  )
+  assert.deepEqual(seen, [['stored', 2]])
+})
+
 it('a worker without a listener runs everything, and one with a listener does not wait for its poll', async (t) => {
   const pool = await testPool(t)
   let ran = 0

@@ -66,9 +66,9 @@ async function largeRequests(): Promise<void> {
         `p99 ${ms(share(took, 0.99))}; ${parts(items)}; ${(await arrivals()).counted} arrived`
     )
     if (atOnce > 1) continue
-    const name = `messages:send with ${itemsEach} items`
-    report({ name, value: items / seconds, unit: 'items/s', better: 'more', goal: 10_000 })
-    report({ name: `${name}, p50`, value: share(took, 0.5), unit: 'ms', better: 'less', goal: 60 })
+    const [rate, p50] = [items / seconds, share(took, 0.5)]
+    report({ name: 'messages:send, 500 items a request', value: rate, unit: 'items/s', better: 'more', goal: 10_000 })
+    report({ name: 'messages:send, 500 items, p50', value: p50, unit: 'ms', better: 'less', goal: 60 })
   }
   await sending.close()
 }

@@ -20,7 +20,6 @@ import { againIfRaced } from '../../platform/db/races.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
 import { steadyMs } from '../../platform/time.ts'
-import { createTurns } from '../../platform/turns.ts'
 import { topicDefaults } from '../../preferences/preferences.ts'
 import { SegmentFailed } from '../../segments/segments.ts'
 import { type OnEnded, startTriggers } from '../counting/counter-store.ts'
@@ -31,6 +30,7 @@ import { loadTriggers, type RunningTrigger } from './expansion-store.ts'
 import type { FreeSlots } from './free-slots.ts'
 import { ownedByOthers, unlessErased } from './job-errors.ts'
 import { type EnterSequence, enterSteps } from './sequence.ts'
+import { createTurns } from './turns.ts'
 
 /** How long a job waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
 const dispatchMs = 3_000

@@ -17,7 +17,7 @@ const settling = (narrowed: string) => `
    insert into messages as kept (project_id, trigger_id, device_id, state, due_at, attempts, retries, gateway_message_id,
           reason, reason_message, gateway_code, settled_at, owner, handed_at, message_id, push_id, place, not_after, content,
           collapse_id, priority, simulated, created_at)
-   select $1, g.trigger_id, g.device_id, g.to_state, g.due_at, g.attempts, coalesce(g.retries, '{}'),
+   select m.project_id, g.trigger_id, g.device_id, g.to_state, g.due_at, g.attempts, coalesce(g.retries, '{}'),
           g.gateway_message_id, g.reason, g.reason_message, g.gateway_code,
           case when g.due_at is null then $3::timestamptz end, g.held_by, g.held_until, m.message_id, m.message_id, ${deleted},
           $3, '{}', '', 'high', false, $3
@@ -26,7 +26,7 @@ const settling = (narrowed: string) => `
             attempts int, retries jsonb, gateway_message_id text, reason text, reason_message text, gateway_code text,
             held_by uuid, held_until timestamptz)
     cross join lateral (
-      select m.message_id from messages m
+      select m.project_id, m.message_id from messages m
        where m.project_id = $1 and m.trigger_id = g.trigger_id and m.device_id = g.device_id ${narrowed}
          and m.state in ${openStates}
       offset 0) m

@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
-import { heldProject, joined, later, statement, texts } from '../platform/db/statement.ts'
+import { joined, later, lockedProject, statement, texts } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { type MessageRow, openStates } from './message.ts'
 
@@ -51,21 +51,20 @@ function expressionOf(name: keyof typeof own | keyof typeof shared): string {
 }
 
 // An earlier run may have written the rows: then they stay, and the next statement reads them. Users are locked in the
-// order in which deletions lock them, so that a user who is being deleted costs one row and not the whole batch.
+// order in which deletions lock them, so that a user who is being deleted costs one row and not the whole batch. With
+// locks in a `with`, Citus would not send the statement to one shard as a whole.
 const insert = statement(
   'messages.insert',
-  `${heldProject},
-   held as materialized (
-     select u.id from users u
-      where u.project_id = $1 and u.id = any(${texts('$8')}::uuid[]) order by u.id for key share)
-   insert into messages (project_id, content, ${[...ownNames, ...sharedNames].join(', ')})
+  `insert into messages (project_id, content, ${[...ownNames, ...sharedNames].join(', ')})
    select p.project_id, m.content::jsonb, ${ownNames.map(expressionOf).join(', ')}, ${sharedNames.map(expressionOf).join(', ')}
-     from project p
+     from ${lockedProject} p
     cross join unnest($2::int[], ${texts('$3')}, ${ownNames.map((name, index) => `${texts(`$${index + 4}`)}::${own[name]}[]`).join(', ')})
        as m(kind, content, ${ownNames.join(', ')})
      join json_to_recordset($9::json) as k(kind int, ${sharedNames.map((name) => `${name} ${shared[name]}`).join(', ')})
        on k.kind = m.kind
-    where m.user_id is null or m.user_id in (select id from held)
+    where m.user_id is null or m.user_id in (
+      select u.id from users u
+       where u.project_id = $1 and u.id = any(${texts('$8')}::uuid[]) order by u.id for key share)
    on conflict (project_id, trigger_id, device_id) do nothing`
 )
 const projectExists = statement(

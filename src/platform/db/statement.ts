@@ -21,12 +21,15 @@ export function statement(name: string, text: string, options: { acrossProjects?
 }
 
 /**
- * The beginning of a statement that writes rows of a project into a table without a foreign key to it: `project` is the
- * project's row, locked until the end of the transaction, or empty if the project is being erased. A foreign key would
- * lock that row again for each written row (docs/decisions/0003).
+ * A project's row, locked until the end of the transaction, for a statement that writes rows of the project into a table
+ * without a foreign key to it. It is empty if the project is being erased. A foreign key would lock the row again for
+ * each written row (docs/decisions/0003). An insertion that selects from it is sent to one shard by Citus as a whole.
  */
-export const heldProject =
-  'with project as (select project_id from projects where project_id = $1 and deleted_at is null for key share)'
+export const lockedProject =
+  '(select project_id from projects where project_id = $1 and deleted_at is null for key share)'
+
+/** The same at the beginning of a statement, for several parts of it. Citus runs such parts one after the other. */
+export const heldProject = `with project as ${lockedProject}`
 
 /**
  * A time after a duration, in SQL. The sum of a timestamptz and an interval depends on the time zone of the session, so

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { describe, it } from 'node:test'
 import { ended, everyone, givenCampaign, givenMany, triggered, users } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
@@ -29,34 +28,36 @@ const attacks: Record<string, { title: string; properties: Json }> = {
   }
 }
 
-/** The longest time for which this process, service and test in one, was blocked. */
-async function longestGapMs(work: () => Promise<unknown>): Promise<number> {
-  const delay = monitorEventLoopDelay({ resolution: 5 })
-  delay.enable()
-  await work()
-  delay.disable()
-  return delay.max / 1e6
+/**
+ * The longest turn of the thread that serves requests, in time of its processor: on a crowded machine a thread waits for
+ * one without blocking anything itself.
+ */
+async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
+  const usedMs = () => {
+    const { user, system } = process.threadCpuUsage()
+    return (user + system) / 1_000
+  }
+  let [longest, before] = [0, usedMs()]
+  const timer = setInterval(() => {
+    const now = usedMs()
+    longest = Math.max(longest, now - before)
+    before = now
+  }, 5)
+  await work().finally(() => clearInterval(timer))
+  return longest
 }
 
-/**
- * Another project's requests continue meanwhile, and the process is never blocked for long; a crowded machine gets
- * three tries.
- */
+/** Another project's requests continue meanwhile, and the process, service and test in one, is never blocked for long. */
 async function undisturbed(work: () => Promise<unknown>): Promise<void> {
-  const gaps: number[] = []
-  for (let attempt = 0; attempt < 3; attempt++) {
-    let over = false
-    const gap = await longestGapMs(async () => {
-      const attack = work().finally(() => {
-        over = true
-      })
-      while (!over) assert.equal((await look(other)).status, 200)
-      await attack
+  let over = false
+  const longest = await longestTurnMs(async () => {
+    const attack = work().finally(() => {
+      over = true
     })
-    gaps.push(Math.round(gap))
-    if (gap < 250) return
-  }
-  assert.fail(`busy for ${gaps.join(', ')} ms`)
+    while (!over) assert.equal((await look(other)).status, 200)
+    await attack
+  })
+  assert.ok(longest < 250, `busy for ${Math.round(longest)} ms`)
 }
 const look = (project: TestProject) => project.call('GET', '/api/v1/users/other-user-1')
 

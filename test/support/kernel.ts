@@ -65,9 +65,9 @@ export function packets(port: number) {
   const rules = (text: string): void => void execFileSync('nft', ['-f', '-'], { input: text })
   return {
     set(fault: PacketFault): void {
-      const chain = 'chain input { type filter hook input priority 0;'
-      const each = ['dport', 'sport'].map((side) => `tcp ${side} ${port} ${verdictOf(fault)}`).join('; ')
-      rules(`table inet tidings_test { ${chain} ${each}; } }`)
+      const each = ['dport', 'sport'].map((side) => `tcp ${side} ${port} ${verdictOf(fault)}`)
+      const lines = ['type filter hook input priority 0;', ...each]
+      rules(`table inet tidings_test {\nchain input {\n${lines.join('\n')}\n}\n}\n`)
     },
     mend: () => rules('delete table inet tidings_test')
   }

@@ -135,11 +135,11 @@ async function* decompressed(source: Readable): AsyncGenerator<Buffer> {
     for (;;) {
       const { value, done } = await pieces.next()
       if (done || opened.destroyed) break
-      if (!opened.write(value))
-        await new Promise<void>((go) => {
-          opened.once('drain', go)
-          opened.once('close', go)
-        })
+      if (opened.write(value)) continue
+      const { promise, resolve } = Promise.withResolvers<void>()
+      opened.on('drain', resolve).on('close', resolve)
+      await promise
+      opened.off('drain', resolve).off('close', resolve)
     }
     opened.end()
   }

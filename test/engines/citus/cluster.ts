@@ -10,10 +10,16 @@ import pg from 'pg'
 const bin =
   process.env.PG_BIN ?? ['18', '17', '16', '15'].map((major) => `/usr/lib/postgresql/${major}/bin`).find(existsSync)
 
+/** A sentence if this machine cannot start a PostgreSQL other than the embedded one. */
+export const whyNoServer = (): string | undefined =>
+  bin && existsSync(join(bin, 'initdb'))
+    ? undefined
+    : 'There is no PostgreSQL server here: install one (Debian: postgresql), or set PG_BIN to the folder of its programs.'
+
 /** A sentence if this machine cannot start Citus. */
 export async function whyNoCitus(): Promise<string | undefined> {
-  if (!bin || !existsSync(join(bin, 'pg_config')))
-    return 'There is no PostgreSQL server here: install one (Debian: postgresql), or set PG_BIN to the folder of its programs.'
+  const why = whyNoServer()
+  if (why || !bin) return why
   const folder = (await output(join(bin, 'pg_config'), ['--pkglibdir'])).trim()
   if (existsSync(join(folder, 'citus.so'))) return undefined
   return `The PostgreSQL in ${bin} has no Citus. Build it from its source (./configure PG_CONFIG=${join(bin, 'pg_config')}; make install) or install its package; docs/guides/distributed.md says how.`
@@ -177,8 +183,8 @@ export const joined = (coordinator: Server, workers: Server[], name: string) =>
   })
 
 /** The same PostgreSQL without Citus, to compare with. */
-export async function startPlain(folder: string) {
-  const server = await createServerIn(join(folder, 'plain'), settings)
+export async function startPlain(folder: string, given: Record<string, string> = settings) {
+  const server = await createServerIn(join(folder, 'plain'), given)
   await server.start()
   return server
 }

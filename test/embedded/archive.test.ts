@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -96,6 +96,17 @@ if (process.env.TIDINGS_LONG)
     await using(3, (url) => query(url, 'insert into noted values (20)'), false)
     await using(4, (url) => query(url, 'insert into noted values (21)'))
     await restore()
-    await using(5, async (url) => assert.deepEqual(await noted(url), [1, 2, 20, 21]))
+    await using(5, async (url) => {
+      assert.deepEqual(await noted(url), [1, 2, 20, 21])
+      await query(url, 'insert into noted values (30)')
+    })
     assert.deepEqual(warnings(), [])
+    const segments = join(env.ARCHIVE_DIR, 'wal')
+    const last = (await readdir(segments))
+      .filter((name) => /^[0-9A-F]{24}\.zst$/.test(name))
+      .sort()
+      .at(-1)!
+    await writeFile(join(segments, last), 'damaged')
+    const { code, stderr } = await run(['restore', env.ARCHIVE_DIR, '--replace', '--yes'], { env })
+    assert.deepEqual([code, stderr.includes(`${last} is damaged`)], [0, true], stderr)
   })

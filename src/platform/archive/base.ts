@@ -30,16 +30,25 @@ const temporary = /^(pgsql_tmp|pg_internal\.init)/
 
 export const basesIn = (archive: string) => join(archive, 'base')
 
-/** All bases of an archive, the oldest first. One that was cut off has no description. */
+/** All bases of an archive, the oldest first. One that was cut off has no description, or a broken one. */
 export async function listBases(archive: string): Promise<Base[]> {
   const names = await readdir(basesIn(archive)).catch(() => [])
   const found = await Promise.all(
     names.map(async (name) => {
-      const text = await readFile(join(basesIn(archive), name, 'base.json'), 'utf8').catch(() => undefined)
-      return text === undefined ? [] : [{ ...(JSON.parse(text) as Omit<Base, 'name'>), name }]
+      const text = await readFile(join(basesIn(archive), name, 'base.json'), 'utf8').catch(() => '')
+      const read = described(text)
+      return read ? [{ ...read, name }] : []
     })
   )
   return found.flat().sort((one, two) => (one.ended_at < two.ended_at ? -1 : 1))
+}
+
+function described(text: string): Omit<Base, 'name'> | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Copies the files of a running PostgreSQL. Whatever changes meanwhile is in the WAL, which recovery replays over it. */

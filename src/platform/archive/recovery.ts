@@ -60,7 +60,8 @@ export async function recover({ archive, at, replace, say, finish, signal, ...op
   let aside: string | undefined
   try {
     await cp(join(basesIn(archive), base.name, 'postgres'), fresh, { recursive: true })
-    const segments = await unpackSegments(archive, join(fresh, source), base, next)
+    const { segments, damaged } = await unpackSegments(archive, join(fresh, source), base, next)
+    if (damaged) say(`Warning: ${damaged} is damaged. What was written in it and after it cannot be restored.`)
     await writeFile(join(fresh, 'recovery.signal'), '')
     if (exists) {
       aside = `${folder}.before-${Date.now()}`

@@ -47,23 +47,42 @@ export async function carryTimeline(folder: string, archive: string, timeline: s
   return true
 }
 
+export interface Unpacked {
+  segments: number
+  /** A segment that cannot be read. Recovery ends before it, so the later ones are left out. */
+  damaged?: string
+}
+
 /** Unpacks the segments that a recovery from a base needs: up to the beginning of the next base, if there is one. */
-export async function unpackSegments(archive: string, to: string, base: Base, next: Base | undefined): Promise<number> {
+export async function unpackSegments(
+  archive: string,
+  to: string,
+  base: Base,
+  next: Base | undefined
+): Promise<Unpacked> {
   await mkdir(to, { mode: 0o700 })
   const names = (await readdir(segmentsIn(archive)).catch(() => []))
     .filter((name) => name.endsWith(suffix))
     .map((name) => name.slice(0, -suffix.length))
-  const wanted = names.filter(
-    (name) => isHistory(name) || (isSegment(name) && name >= base.wal && (!next || name <= next.wal))
-  )
-  for (const name of wanted)
-    await pipeline(
-      createReadStream(join(segmentsIn(archive), `${name}${suffix}`)),
-      createZstdDecompress(),
-      createWriteStream(join(to, name), { mode: 0o600 })
-    )
-  return wanted.filter(isSegment).length
+  const wanted = names.filter((name) => isSegment(name) && name >= base.wal && (!next || name <= next.wal)).sort()
+  for (const name of names.filter(isHistory)) await unpack(archive, to, name)
+  for (const [segments, name] of wanted.entries())
+    try {
+      await unpack(archive, to, name)
+    } catch (error) {
+      if (!/^(Z_|ZSTD_|ERR_ZSTD|ERR_ZLIB)/.test(String((error as NodeJS.ErrnoException).code))) throw error
+      await rm(join(to, name), { force: true })
+      return { segments, damaged: join(segmentsIn(archive), `${name}${suffix}`) }
+    }
+  return { segments: wanted.length }
 }
+
+const unpack = (archive: string, to: string, name: string) =>
+  pipeline(
+    createReadStream(join(segmentsIn(archive), `${name}${suffix}`)),
+    createZstdDecompress(),
+    createWriteStream(join(to, name), { mode: 0o600 })
+  )
 
 /** Removes segments that no base needs any more. */
 export async function removeSegments(archive: string, before: string): Promise<void> {

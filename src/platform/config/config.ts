@@ -243,9 +243,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 
 /** Settings of the database that hold only together. */
 function databaseFaults(config: Record<string, unknown>): string[] {
-  const { DATABASE_URL, ARCHIVE_DIR, DATABASE_POOLER, DATABASE_LISTEN_URL, DATABASE_REPLICA_URL } = config
+  const { DATABASE_URL, ARCHIVE_DIR, DATA_DIR, DATABASE_POOLER, DATABASE_LISTEN_URL, DATABASE_REPLICA_URL } = config
   if (ARCHIVE_DIR && DATABASE_URL)
     return ['  ARCHIVE_DIR: is for the embedded database; a PostgreSQL of your own has archive_command']
+  if (ARCHIVE_DIR && `${ARCHIVE_DIR}/`.startsWith(`${DATA_DIR}/postgres/`))
+    return ['  ARCHIVE_DIR: must not lie in the folder of PostgreSQL, DATA_DIR/postgres']
   if (DATABASE_REPLICA_URL && !DATABASE_URL)
     return ['  DATABASE_REPLICA_URL: needs DATABASE_URL, because the embedded database has no standby']
   if (DATABASE_POOLER && !DATABASE_URL) return ['  DATABASE_POOLER: needs DATABASE_URL, the address of the pooler']

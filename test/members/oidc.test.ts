@@ -5,7 +5,8 @@ import { type Person, startOidcProvider } from '../support/oidc.ts'
 import { startService } from '../support/service.ts'
 
 const callback = '/console/oidc/callback'
-const provider = await startOidcProvider(() => [`${service.url}${callback}`])
+const outside = 'https://push.example'
+const provider = await startOidcProvider(() => [service.url, outside].map((base) => `${base}${callback}`))
 const service = await startService(provider.settings)
 
 const alice: Person = {
@@ -217,6 +218,52 @@ describe('a response of the provider', () => {
         '/console/'
       )
     }
+  })
+})
+
+describe('behind a proxy', () => {
+  const forwarded = { host: 'node-1', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'push.example' }
+  const begin = async (url: string, headers: Record<string, string>) => {
+    const { status, text, headers: got } = await ask(url, 'GET', '/console/oidc', { headers })
+    assert.equal(status, 302, text)
+    const at = got.location!
+    return { at, back: new URL(at).searchParams.get('redirect_uri'), cookie: got['set-cookie']![0]! }
+  }
+
+  it('that is trusted, the provider leads back to the address that the browser sees, with cookies for https', async () => {
+    const node = await service.another({ TRUST_PROXY: '1' })
+    provider.person = alice
+    let { at, back, cookie } = await begin(node.url, forwarded)
+    assert.equal(back, `${outside}${callback}`)
+    assert.match(cookie, /^__Host-tidings_oidc=\S+; HttpOnly; SameSite=Lax; Max-Age=\d+; Path=\/; Secure$/)
+    const there: Jar = new Map()
+    for (let steps = 0; !at.startsWith(outside) && steps < 10; steps++)
+      at = new URL((await visit(there, at)).headers.location!, at).href
+    const headers = { ...forwarded, cookie: cookie.split(';')[0] }
+    const reply = await ask(node.url, 'GET', at.slice(outside.length), { headers })
+    assert.equal(opened(reply), '/console/')
+    assert.match(
+      reply.headers['set-cookie']!.join('\n'),
+      /^__Host-\w+=\S+; Path=\/; HttpOnly; SameSite=Strict; .*Secure$/m
+    )
+    await node.close()
+  })
+
+  it('that is not trusted, and beside PUBLIC_URL, forged headers lead nowhere else', async () => {
+    const forged = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'elsewhere.example' }
+    assert.equal((await begin(service.url, forged)).back, `${service.url}${callback}`)
+    const node = await service.another({ TRUST_PROXY: '1', PUBLIC_URL: `${outside}/` })
+    const { back, cookie } = await begin(node.url, { ...forged, host: 'elsewhere.example' })
+    assert.equal(back, `${outside}${callback}`)
+    // What is no response of the provider ends on the sign-in page too.
+    const own = cookie.split(';')[0]!
+    const name = '__Host-tidings_oidc='
+    for (const query of ['', '?', '?code=%', '?code=a&state=', `?code=${'x'.repeat(9_000)}`, '?error[]=1&state=%00'])
+      for (const sent of [own, `${own.slice(0, -4)}AAAA`, name, `${name}${'%'.repeat(500)}`]) {
+        const reply = await ask(node.url, 'GET', callback + query, { headers: { cookie: sent } })
+        assert.deepEqual([reply.status, opened(reply)?.split('=')[0]], [200, '/console/#problem'], `${query} ${sent}`)
+      }
+    await node.close()
   })
 })
 

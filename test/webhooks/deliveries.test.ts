@@ -96,6 +96,24 @@ describe('/manage/v1/projects/{id}/webhook-deliveries', () => {
     receiver.respond = (_, response) => response.writeHead(204).end()
   })
 
+  it('are neither replayed nor tested by viewers, nor through another project', async () => {
+    const { project, own, webhook, calls } = await webhookOf(['message.accepted'])
+    const { delivery_id } = (await service.manage('POST', `${own}/webhooks/${webhook.id}:test`)).json
+    const before = calls().length
+    const json = { name: 'viewer', role: 'viewer', project_id: project.id }
+    const { token } = (await service.manage('POST', '/tokens', { json })).json
+    const headers = { authorization: `Bearer ${token}` }
+    const acts = [`webhook-deliveries/${delivery_id}:replay`, `webhooks/${webhook.id}:test`]
+    for (const act of [...acts, 'webhook-deliveries:replay-failed', `webhooks/${webhook.id}:rotate-secret`])
+      assert.equal((await service.manage('POST', `${own}/${act}`, { headers, json: {} })).status, 403, act)
+    const stranger = await service.project()
+    for (const act of [...acts, 'webhook-deliveries/%00:replay', 'webhooks/x:test'])
+      assert.equal((await service.manage('POST', `/projects/${stranger.id}/${act}`)).status, 404, act)
+    assert.equal(calls().length, before)
+    const { items } = (await service.manage('GET', `${own}/webhook-deliveries`)).json
+    assert.deepEqual([items.length, items[0].attempts], [1, 1])
+  })
+
   it('are narrowed to a webhook and a time', async () => {
     const { own, webhook } = await webhookOf(['message.accepted'])
     const other = await service.manage('POST', `${own}/webhooks`, {

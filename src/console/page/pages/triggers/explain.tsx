@@ -66,7 +66,7 @@ function Explained({ project_user_id, gates, devices }: Explanation) {
   const projectId = useProjectId()
   return (
     <Stack gap="xs" component="section" aria-label={`Explanation for ${project_user_id}`}>
-      <Title order={3} size="h5">
+      <Title order={2} size="h5">
         <Anchor component={Link} to={userLink(projectId, project_user_id)}>
           <Clip>{project_user_id}</Clip>
         </Anchor>

@@ -213,6 +213,32 @@ describe('the editor of a campaign', () => {
     refusals
   )
 
+  story(
+    'takes markup in a draft as text, and says when the browser has no room to keep it',
+    async (scene) => {
+      const project = await projectWithAna()
+      const markup = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
+      const page = await scene.open(service, `p/${project.id}/new-campaign`)
+      await begin(page, 'markup', markup)
+      await text(page, 'Link').fill('javascript:document.title=1')
+      await page.reload()
+      await inPreview(page, (pane) => sees(pane, markup))
+      assert.equal(await text(page, 'Title').inputValue(), markup)
+      assert.notEqual(await page.title(), '1')
+      await text(page, 'Link').fill('')
+      // The storage of a tab is full.
+      await page.evaluate(`for (let size = 2 ** 22; size > 8; size /= 2)
+      try { for (;;) sessionStorage.setItem('full ' + Math.random(), 'x'.repeat(size)) } catch {}`)
+      await text(page, 'Body').fill('One letter more than it had room for')
+      await sees(page, 'Not saved yet, and too large to be kept in this tab.')
+      await press(page, 'Save draft')
+      await sees(page, 'markup, version 1')
+      const { message } = await saved(project, 'markup')
+      assert.deepEqual(message, { title: markup, body: 'One letter more than it had room for' })
+    },
+    refusals
+  )
+
   story('keeps every field of a campaign that it does not change', async (scene) => {
     const project = await projectWithAna()
     const message = { title: 'A', body: 'B', language: 'en', translations: { 'pt-BR': { title: 'C' } } }

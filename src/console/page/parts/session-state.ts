@@ -12,7 +12,17 @@ export function readStored<Value>(key: string): Value | undefined {
   }
 }
 
-export const store = (key: string, value: unknown) => sessionStorage.setItem(key, JSON.stringify(value))
+/** Keeps a text in the browser, if it has room for it and its settings allow it. Returns whether they do. */
+export function keep(storage: Storage, key: string, text: string): boolean {
+  try {
+    storage.setItem(key, text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export const store = (key: string, value: unknown): void => void keep(sessionStorage, key, JSON.stringify(value))
 
 /** State that survives a reload. */
 export function useSessionState<Value>(name: string, first: Value): [Value, (value: Value) => void] {
@@ -28,5 +38,5 @@ const ownerKey = 'tidings-owner'
 export function claimStorage(owner: string): void {
   const before = sessionStorage.getItem(ownerKey)
   if (before !== null && before !== owner) sessionStorage.clear()
-  sessionStorage.setItem(ownerKey, owner)
+  keep(sessionStorage, ownerKey, owner)
 }

@@ -5,6 +5,7 @@ import { useChanges } from '../api/changes.ts'
 import { useNodes } from '../api/nodes.ts'
 import { useHasRole, useProject, useProjectId, useProjects } from '../api/session.ts'
 import { PersonIcon, ProjectsIcon, UsersIcon } from '../parts/icons.tsx'
+import { keep } from '../parts/session-state.ts'
 import { ErrorAlert, Loading } from '../parts/states.tsx'
 import { ConnectionLost } from './connection-lost.tsx'
 import { Frame } from './frame.tsx'
@@ -16,7 +17,7 @@ import { PausedBanner, RestoredBanner } from './paused.tsx'
 export function Shell() {
   const project = useProject()
   useEffect(() => {
-    if (project) localStorage.setItem('tidings-project', project.id)
+    if (project) keep(localStorage, 'tidings-project', project.id)
   }, [project])
   return (
     <Frame

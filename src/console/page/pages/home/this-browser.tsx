@@ -4,6 +4,7 @@ import { useEffect } from 'react'
 import { project } from '../../api/client.ts'
 import { sendPush, sent } from '../../api/send-push.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
+import { keep } from '../../parts/session-state.ts'
 
 /** The part of the browser client that this page uses. */
 interface Client {
@@ -62,6 +63,6 @@ export function ThisBrowser({ user, done }: { user: string; done: () => unknown 
 async function createKey(projectId: string): Promise<string> {
   const body = { kind: 'public', name: 'Browser of the console' }
   const { key } = await project<{ key: string }>(projectId, 'POST', '/keys', { body })
-  localStorage.setItem(keyName(projectId), key)
+  keep(localStorage, keyName(projectId), key)
   return key
 }

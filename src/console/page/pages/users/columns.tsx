@@ -3,6 +3,7 @@ import type { User } from '../../../../wire.ts'
 import { useKnownProperties } from '../../api/properties.ts'
 import { useProjectId } from '../../api/session.ts'
 import type { Column } from '../../parts/columns.tsx'
+import { keep } from '../../parts/session-state.ts'
 import { Clip } from '../../parts/texts.tsx'
 import { useUrlJson } from './url-json.ts'
 import { textOf } from './values.ts'
@@ -16,7 +17,7 @@ export function useColumns(): [names: string[], choose: (names: string[]) => voi
   const known = useKnownProperties()
   const [linked, setLinked] = useUrlJson<string[]>('columns')
   const choose = (names: string[]) => {
-    localStorage.setItem(key, JSON.stringify(names))
+    keep(localStorage, key, JSON.stringify(names))
     setLinked(names)
   }
   return [asNames(linked) ?? kept(key) ?? known.slice(0, usual).map(({ name }) => name), choose]

@@ -1,3 +1,4 @@
+import { keep } from '../../../parts/session-state.ts'
 import type { CampaignDraft } from '../draft.ts'
 
 /** Drafts that another release of the console kept in another form are dropped. */
@@ -30,14 +31,8 @@ export function readDraft(key: string): StoredDraft | undefined {
 }
 
 /** Keeps a draft until it is saved or the tab is closed. Returns whether the browser had room for it. */
-export function keepDraft(key: string, version: number | null, values: CampaignDraft): boolean {
-  try {
-    sessionStorage.setItem(key, JSON.stringify({ format, version, values } satisfies StoredDraft))
-    return true
-  } catch {
-    return false
-  }
-}
+export const keepDraft = (key: string, version: number | null, values: CampaignDraft): boolean =>
+  keep(sessionStorage, key, JSON.stringify({ format, version, values } satisfies StoredDraft))
 
 export const dropDraft = (key: string) => sessionStorage.removeItem(key)
 

@@ -16,7 +16,7 @@ import {
   startWithConsole,
   story
 } from './console.ts'
-import { assertApart, assertStructure } from './structure.ts'
+import { assertApart, assertColumns, assertStructure } from './structure.ts'
 
 const photographed = Boolean(process.env.TIDINGS_SCREENSHOTS)
 const service = await startWithConsole()
@@ -273,6 +273,7 @@ describe('on a desktop and on a phone, in light and in dark mode', { concurrency
         await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
         await assertFits(page, `${name}, ${colorScheme}`)
         await assertApart(page, `${name}, ${colorScheme}`)
+        if (viewport.width > 1_000) await assertColumns(page, `${name}, ${colorScheme}`)
         if (long || index % seen.length === turn)
           await assertAccessible(page, `${name}, ${colorScheme}, ${viewport.width} wide`)
         if (name === 'lab' && turn === 1) await picture(page, 'lab-phone')

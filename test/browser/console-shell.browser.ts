@@ -80,6 +80,7 @@ story('Home follows the project by one stream, without asking again and again', 
 
 story('all projects have the header, and are found by their name', async ({ open }) => {
   for (const name of ['Bakery', 'Garage', 'Library', 'Museum']) await service.project({ name })
+  await send('Counted on the card')
   const page = await open(service, `p/${project.id}/home`)
   await page.getByLabel('Project', { exact: true }).selectOption('All projects…')
   await page.getByRole('heading', { level: 1, name: 'All projects' }).waitFor()

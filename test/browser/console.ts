@@ -176,9 +176,12 @@ export async function toStep(page: Page, name: 'Audience' | 'Message' | 'Timing'
 /** Looks at the preview of the campaign editor, which a phone shows over the page. */
 export async function inPreview(page: Page, act: (pane: Locator) => Promise<unknown>): Promise<void> {
   const open = page.getByRole('button', { name: 'Preview', exact: true })
+  const pane = page.getByRole('region', { name: 'Preview', exact: true })
+  // After a reload neither is there at first.
+  await open.or(pane).filter({ visible: true }).first().waitFor()
   const narrow = await open.isVisible()
   if (narrow) await open.click()
-  await act(page.getByRole('region', { name: 'Preview', exact: true }))
+  await act(pane)
   if (narrow) await dialog(page).getByRole('button', { name: 'Close' }).click()
 }
 

@@ -49,6 +49,15 @@ export async function assertStructure(page: Page, name: string, projectId: strin
   await eventually(async () => assert.equal(await read(), stored), 5_000)
 }
 
+/** No table is wider than its place: a long text ends in dots, and the columns beside it stay on the screen. */
+export async function assertColumns(page: Page, where: string): Promise<void> {
+  const wide = (await page.evaluate(`[...document.querySelectorAll('main table')]
+    .map((table) => ({ table, place: table.closest('section, [role=group]') ?? table.parentElement }))
+    .filter(({ table, place }) => table.offsetWidth > place.clientWidth + 1)
+    .map(({ table, place }) => (table.getAttribute('aria-label') ?? 'a table') + ': ' + table.offsetWidth + ' of ' + place.clientWidth)`)) as string[]
+  assert.deepEqual(wide, [], where)
+}
+
 /** No named section of the page covers another one. */
 export async function assertApart(page: Page, where: string): Promise<void> {
   const covered = (await page.evaluate(`(() => {

@@ -32,7 +32,7 @@ import { joinNodes, type NodeRole, type Nodes } from './platform/nodes/nodes.ts'
 import { finishRotation } from './platform/secrets/rotation.ts'
 import { checkMasterKey, hasSecrets, masterKey } from './platform/secrets/secrets.ts'
 import { countProcesses, missingProcesses, type Siblings } from './platform/siblings/siblings.ts'
-import { openTracing, type Tracing } from './platform/tracing.ts'
+import { openTelemetry, type Telemetry } from './platform/telemetry/telemetry.ts'
 import { version } from './platform/version.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
 import { resumeAllJob, sweepJob } from './projects/jobs.ts'
@@ -90,7 +90,7 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
   try {
     // The parent of several processes has checked it, and others of them may listen by now.
     if (!options.siblings) await checkAddress(config.HOST, config.PORT)
-    const { infrastructure, tracing } = await openInfrastructure(options, database, opened)
+    const { infrastructure, telemetry } = await openInfrastructure(options, database, opened)
     const joined: { nodes?: Nodes } = {}
     // Leaves the list of nodes last: other nodes treat a node that left as dead and take over its messages.
     opened.push(async () => joined.nodes?.leave())
@@ -100,8 +100,8 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
     await capabilities.messages.recover()
     capabilities.cluster.workers = nodes.working
     capabilities.cluster.serving = nodes.serving
-    const worker = startWorker(options, infrastructure, capabilities, { nodes, tracing })
-    const http = openHttp(options, infrastructure, capabilities, { nodes, tracing, stopping: () => stopping })
+    const worker = startWorker(options, infrastructure, capabilities, { nodes, telemetry })
+    const http = openHttp(options, infrastructure, capabilities, { nodes, telemetry, stopping: () => stopping })
     const memory = freeIdleMemory()
     const port = await http.listen(config.HOST, options.siblings?.port ?? config.PORT, options.siblings?.sharesPort)
     // Pushed last, so that it runs first. A worker serves nothing that a load balancer would send elsewhere.
@@ -130,7 +130,7 @@ async function openInfrastructure(
   { config, log, say }: Pick<AppOptions, 'config' | 'log' | 'say'>,
   database: AppOptions['database'],
   opened: Closers
-): Promise<{ infrastructure: Infrastructure; tracing: Tracing }> {
+): Promise<{ infrastructure: Infrastructure; telemetry: Telemetry }> {
   const pool = openPool(database.connection, log, config.DATABASE_POOL_SIZE)
   opened.push(pool.close)
   // An interrupted change of the master key is finished before the key is read.
@@ -166,11 +166,12 @@ async function openInfrastructure(
     () => oldestReady(pool),
     { label: 'queue', of: 'all' }
   )
-  const tracing = await openTracing(config.OTEL_EXPORTER_OTLP_ENDPOINT)
-  opened.push(tracing.close)
+  const nodeId = newId()
+  const telemetry = openTelemetry({ config, log, metrics, nodeId })
+  opened.push(telemetry.close)
   const listener = createListener(pool, log)
   opened.push(listener.close)
-  return { infrastructure: { config, pool, listener, log, metrics, key, opened, nodeId: newId() }, tracing }
+  return { infrastructure: { config, pool, listener, log, metrics, key, opened, nodeId }, telemetry }
 }
 
 /** Figures about the replica; without one the metrics have names and no samples, so that dashboards find them. */
@@ -253,7 +254,7 @@ function startWorker(
     agents,
     cluster
   }: Capabilities,
-  { nodes, tracing }: { nodes: Nodes; tracing: Tracing }
+  { nodes, telemetry }: { nodes: Nodes; telemetry: Telemetry }
 ) {
   const worker = createWorker({
     pool,
@@ -280,7 +281,7 @@ function startWorker(
       ...journeys.jobs,
       ...oversight.jobs,
       ...agents.jobs
-    ].map(tracing.job)
+    ].map(telemetry.job)
   })
   if (role !== 'api') {
     worker.start()
@@ -294,7 +295,7 @@ function openHttp(
   { role, console: state = {}, siblings }: Start,
   { config, pool, log, metrics, opened }: Infrastructure,
   capabilities: Capabilities,
-  { nodes, tracing, stopping }: { nodes: Nodes; tracing: Tracing; stopping: () => boolean }
+  { nodes, telemetry, stopping }: { nodes: Nodes; telemetry: Telemetry; stopping: () => boolean }
 ): Http {
   const { simulators, agents, mcp, triggers, credentials, members, doors } = capabilities
   const changes = createChanges({ pool, nodes, log })
@@ -308,7 +309,7 @@ function openHttp(
     changes.close
   ])
     opened.push(endStreams)
-  tracing.requests(http.app)
+  telemetry.requests(http.app)
   const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
   const full = () => (config.DATABASE_URL === undefined ? tooFull(config.DATA_DIR) : undefined)
   if (siblings) countProcesses(metrics, siblings)

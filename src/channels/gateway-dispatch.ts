@@ -1,7 +1,8 @@
 import { reach } from '../devices/devices.ts'
-import { addressesActivity, type Push } from '../gateways/gateways.ts'
+import { addressesActivity, type Outcome, type Push } from '../gateways/gateways.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { activeSpan } from '../platform/telemetry/context.ts'
 import type { Carriers, Dispatch, End, Endpoint, Envelope } from './channel.ts'
 
 // Shared by the channels whose messages go through the push gateways.
@@ -28,8 +29,26 @@ export function throughGateways(envelope: Envelope, { sender }: Carriers): Dispa
     urgent: envelope.urgent
   }
   if (activityToken !== undefined) push.activityToken = activityToken
-  return { submit: (done) => sender.submit(push, done), ready: () => sender.ready(push) }
+  return { submit: (done) => submitTraced(sender, push, done), ready: () => sender.ready(push) }
 }
+
+/** Submits a push, with a span from here to the response of the gateway if the caller is traced. */
+function submitTraced(sender: Carriers['sender'], push: Push, done: (outcome: Outcome) => void): boolean {
+  const span = activeSpan()?.call(`push ${push.gateway}`)
+  if (!span) return sender.submit(push, done)
+  const { gateway, environment, messageId } = push
+  return sender.submit(push, (outcome) => {
+    const facts = { gateway, environment, message_id: messageId, outcome: outcome.kind, ...detailsOf(outcome) }
+    const attributes = Object.entries(facts).map(([name, value]) => [`tidings.${name}`, value])
+    span.end(Object.fromEntries(attributes), outcome.kind === 'accepted' ? undefined : (facts.reason ?? outcome.kind))
+    done(outcome)
+  })
+}
+
+const detailsOf = (outcome: Outcome): { reason?: string; gateway_code?: string } =>
+  outcome.kind === 'accepted'
+    ? {}
+    : { reason: outcome.reason, ...('gatewayCode' in outcome && { gateway_code: outcome.gatewayCode }) }
 
 /** Turns off the tokens that gateways call dead. */
 export async function buryDeadTokens(tx: Db, projectId: ProjectId, ends: End[]): Promise<void> {

@@ -1,10 +1,12 @@
 import { isDataFault } from './db/db.ts'
 import { Unavailable } from './errors.ts'
 import type { ProjectId } from './ids.ts'
+import { type ActiveSpan, activeSpan, inSpansOf } from './telemetry/context.ts'
 
 interface Waiting<Write, Answer> {
   key: string
   write: Write
+  span: ActiveSpan | undefined
   resolve(answer: Answer): void
   reject(error: unknown): void
 }
@@ -99,10 +101,9 @@ export function createCoalescer<Write, Answer>(
       const batch = takeBatch(lane, weigh)
       many = gatherMs > 0 && batch.length > fewWrites
       try {
-        const answers = await run(
-          projectId,
-          batch.map(({ write }) => write)
-        )
+        const writes = batch.map(({ write }) => write)
+        const spans = batch.map(({ span }) => span)
+        const answers = await inSpansOf(spans, () => run(projectId, writes))
         const handOut = () => {
           for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!)
         }
@@ -134,7 +135,7 @@ export function createCoalescer<Write, Answer>(
         return Promise.reject(new Unavailable('Too many writes wait for the database.'))
       }
       const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-      lane.waiting.push({ key, write, resolve, reject })
+      lane.waiting.push({ key, write, span: activeSpan(), resolve, reject })
       count(projectId, 1)
       if (!lane.running) {
         lane.running = true

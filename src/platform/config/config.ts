@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { OperatorError } from '../errors.ts'
 import { parseTrustProxy } from '../http/trust-proxy.ts'
 import { isLocalHost } from '../net/addresses.ts'
+import { otelSettings } from './otel-settings.ts'
 import {
   credential,
   databaseUrl,
@@ -186,10 +187,7 @@ export const settings = {
     'Management token with the role admin that every start ensures. It should start with svc_at_.',
     { secret: true }
   ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting(
-    url('http', 'https'),
-    'OpenTelemetry collector (OTLP over HTTP) that receives a span for each request and job.'
-  )
+  ...otelSettings
 }
 
 type Settings = typeof settings

@@ -6,6 +6,8 @@ export interface JobContext {
   readonly jobId: string
   /** 1 for the first attempt. */
   readonly attempt: number
+  /** The span of the request or job that added this one, and others that wanted it too. */
+  readonly trace?: string | null
   /** Whether a failure now ends the job for good: the moment to record the failure of its work. */
   readonly last: boolean
   /** Aborted when the lease is lost or the worker stops. Work that continues after that can no longer end the job. */

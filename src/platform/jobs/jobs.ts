@@ -1,5 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { newId } from '../ids.ts'
+import { writtenTrace } from '../telemetry/context.ts'
 import { type JobDefinition, workQueue } from './definition.ts'
 import type { Reserved } from './queue.ts'
 import * as store from './store.ts'
@@ -69,7 +70,8 @@ export async function addMany<Payload>(
     now,
     // Workers find jobs that are due later themselves, without a notification.
     added.some(({ runAt }) => !runAt || runAt <= now),
-    queue
+    queue,
+    writtenTrace()
   ])
 }
 
@@ -80,8 +82,8 @@ export async function addReserved<Payload>(
   { claim, nodeId, leaseMs }: Reserved,
   { id, projectId, payload }: { id: string; projectId: string; payload: Payload }
 ): Promise<void> {
-  const values = [id, name, projectId, JSON.stringify(payload), leaseMs, new Date(), queue, claim, nodeId]
-  await db.run(store.addClaimed, values)
+  const job = [id, name, projectId, JSON.stringify(payload), leaseMs, new Date(), queue]
+  await db.run(store.addClaimed, [...job, claim, nodeId, writtenTrace()])
 }
 
 /** Returns the keys whose job waits or runs. The job of any other key has ended, died, or was lost. */

@@ -1,4 +1,5 @@
 import { newId } from '../ids.ts'
+import { writtenTrace } from '../telemetry/context.ts'
 import { type JobDefinition, workQueue } from './definition.ts'
 import { createReach } from './reach.ts'
 import { type Claimed, createRun, nowMs, type Run } from './run.ts'
@@ -108,7 +109,8 @@ export function createQueue({ name, definitions, concurrency, session, nodeId, b
       leaseMs: definitions.get(name)!.leaseMs,
       begin({ id, projectId, payload }) {
         reserved -= 1
-        start({ id, name, lane: projectId, payload, attempts: 1, maxAttempts: null, keyed: false }, claim, sentAt)
+        const job = { id, name, lane: projectId, payload, attempts: 1, maxAttempts: null, keyed: false }
+        start({ ...job, trace: writtenTrace() }, claim, sentAt)
       },
       drop() {
         reserved -= 1

@@ -13,6 +13,8 @@ export interface Claimed {
   maxAttempts: number | null
   /** Whether it may have been added again while it ran. */
   keyed: boolean
+  /** The span that added it. */
+  trace: string | null
 }
 
 /** The end of a run, as it is recorded in the table. */
@@ -56,6 +58,7 @@ export function createRun(
   const context: JobContext = {
     jobId: job.id,
     attempt: job.attempts,
+    trace: job.trace,
     last: job.attempts >= most,
     signal: abort.signal,
     async complete(tx: Db) {

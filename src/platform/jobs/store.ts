@@ -11,9 +11,9 @@ export const add = statement(
   'jobs.add',
   `with added as (
      insert into jobs as j (id, name, project_id, key, payload, ready, run_at, attempts, max_attempts, created_at,
-       queue)
+       queue, trace)
      select n.id, $1, n.project_id, n.key, n.payload, coalesce(n.run_at <= now(), true), greatest(n.run_at, now()), 0,
-            n.max_attempts, $8, $10::text
+            n.max_attempts, $8, $10::text, $11::text
        from unnest($2::uuid[], $3::text[], $4::text[], $5::jsonb[], $6::timestamptz[], $7::int[])
          as n (id, project_id, key, payload, run_at, max_attempts)
      on conflict (key, name) where key is not null do update
@@ -28,8 +28,8 @@ export const add = statement(
 /** Adds a job that the worker of the same process has a slot for, as one that it has claimed. */
 export const addClaimed = statement(
   'jobs.add_claimed',
-  `insert into jobs (id, name, project_id, payload, ready, run_at, attempts, created_at, queue, claim, node_id)
-   values ($1, $2, $3, $4, false, now() + $5::float8 * interval '1 ms', 1, $6, $7, $8, $9)`
+  `insert into jobs (id, name, project_id, payload, ready, run_at, attempts, created_at, queue, claim, node_id, trace)
+   values ($1, $2, $3, $4, false, now() + $5::float8 * interval '1 ms', 1, $6, $7, $8, $9, $10)`
 )
 
 /**
@@ -88,7 +88,7 @@ export const claim = statement(
           run_at = now() + ($7::float8[])[array_position($6::text[], name)] * interval '1 ms'
     where id = any(array(select id from picked))
    returning id, name, coalesce(project_id, '') as lane, payload, attempts, max_attempts as "maxAttempts",
-             key is not null as keyed`
+             key is not null as keyed, trace`
 )
 
 /**

@@ -101,6 +101,7 @@ const commands: Record<string, Entry> = {
     load: () => import('./agents/approval.ts')
   },
   audit: { summary: 'List the changes in a project', load: () => import('./projects/audit.ts') },
+  top: { summary: 'Watch what the service does, live', load: () => import('./top/top.ts') },
   nodes: { summary: 'List the running nodes', load: () => import('./service/nodes.ts') },
   mcp: { summary: 'Serve MCP to an agent on standard input and output', load: () => import('./mcp/mcp.ts') },
   job: { summary: 'List dead jobs, and run them again', load: () => import('./service/job.ts') },

@@ -86,6 +86,15 @@ export const plan: Bench[] = [
     seconds: [120, 300]
   },
   {
+    name: 'first-minute',
+    measures:
+      'A clean clone: `npm install && npm start`, the curl of the greeting, and the push on the iPhone of the device lab in Chromium. npm has its cache.',
+    quick: ['--rounds', '1'],
+    full: ['--rounds', '3'],
+    seconds: [140, 400],
+    needs: { chromium: 'chromium' }
+  },
+  {
     name: 'fairness',
     measures:
       'p99 of a quiet project, which asks 40 times a second, alone and beside a project at three times the capacity, in turns.',

@@ -30,9 +30,14 @@ describe('npm start', () => {
     const line = printed.split('\n').find((each) => each.startsWith('curl '))!
     assert.deepEqual(JSON.parse(await paste(t, line)), { properties: { plan: 'premium' } })
 
-    assert.match(printed, /demo-user\. The phones and the gateways are simulated/)
+    assert.match(printed, /simulated phones of demo-user; nothing leaves this machine/)
     assert.match(printed, /^curl -X POST \S+\/api\/v1\/messages:send .*"project_user_id":"demo-user"/m)
-    assert.match(printed, /npx tidings inbox/)
+    assert.match(printed, /npm run tidings inbox/)
+    const rows = printed.slice(printed.indexOf('Tidings ')).trimEnd().split('\n')
+    assert.ok(
+      rows.reduce((sum, row) => sum + Math.ceil((row.length || 1) / 80), 0) <= 23,
+      'it fits a terminal of 80x24'
+    )
     assert.ok(processesOf(dataDir).length >= 2)
     program.child.kill('SIGTERM')
     assert.equal((await program.exited).code, 0)

@@ -53,7 +53,7 @@ describe('a start', () => {
 
     const second = startProgram(t, env)
     const again = await second.ready
-    await eventually(() => assert.match(second.stdout(), /npx tidings console/))
+    await eventually(() => assert.match(second.stdout(), /npm run tidings console/))
     assert.doesNotMatch(second.stdout() + second.stderr(), /svc_\w\w_|#code=/)
     assert.ok(second.stdout().includes(`${again}/console/\n`))
     const link = (await run(['console', '--json'], { env: { DATA_DIR: env.DATA_DIR } })).json<{ url: string }>()

@@ -4,7 +4,10 @@ import type { NodeRole } from '../../platform/nodes/nodes.ts'
 import { version } from '../../platform/version.ts'
 import type { Introduced } from './processes/questions.ts'
 
-/** The text at the start of the service. Every command to paste stands on its own line. */
+/** How to call the command line from where this runs. */
+const command = import.meta.dirname.includes('node_modules') ? 'npx tidings' : 'npm run tidings'
+
+/** The text at the start of the service: 80 columns and 23 rows at most. Every command to paste has a line of its own. */
 export function greeting(app: Introduced, config: Config, role: NodeRole): string {
   const { baseUrl, consoleUrl } = app
   const { credentials, first, named, demo } = app.bootstrapped
@@ -19,8 +22,7 @@ export function greeting(app: Introduced, config: Config, role: NodeRole): strin
     : [['Project', project_id]]
   const rows: [string, string | undefined][] = [
     ...keys,
-    ['Data folder', config.DATA_DIR],
-    ['Keys', join(config.DATA_DIR, 'credentials.json')],
+    ['Kept in', join(config.DATA_DIR, 'credentials.json')],
     ['API', `${baseUrl}/docs/api`],
     ['Console', consoleUrl]
   ]
@@ -35,17 +37,15 @@ export function greeting(app: Introduced, config: Config, role: NodeRole): strin
   const json = `-H 'Content-Type: application/json' -d`
   const create =
     secret_key &&
-    `Create a user:\n\ncurl -X POST ${baseUrl}/api/v1/users -H 'X-Service-Project-ID: ${project_id}' ` +
+    `Create a user:\ncurl -X POST ${baseUrl}/api/v1/users -H 'X-Service-Project-ID: ${project_id}' ` +
       `${header('X-Service-API-Key: ', 'secret_key')} ${json} '{"project_user_id":"ana","properties":{"plan":"premium"}}'\n`
   const makeKey =
     admin_token &&
-    `Create a secret key:\n\ncurl -X POST ${baseUrl}/manage/v1/projects/${project_id}/keys ` +
+    `Create a secret key:\ncurl -X POST ${baseUrl}/manage/v1/projects/${project_id}/keys ` +
       `${header('Authorization: Bearer ', 'admin_token')} ${json} '{"kind":"secret","name":"backend"}'\n`
   const next = create ?? makeKey
   const push = demo && secret_key && pushing(baseUrl, header('X-Service-API-Key: ', 'secret_key'))
-  const signIn =
-    !consoleUrl?.includes('#') &&
-    'Print a link that signs you in to the console: `npm run tidings console` in a checkout, else `npx tidings console`.\n'
+  const signIn = !consoleUrl?.includes('#') && `Print a link that signs you in to the console: ${command} console\n`
   const steps = [next, push, signIn].flatMap((step) => (step ? [`\n${step}`] : []))
   return `${ready}${steps.join('')}`
 }
@@ -66,9 +66,10 @@ export function introduction({ baseUrl, consoleUrl, bootstrapped }: Introduced, 
 }
 
 const pushing = (baseUrl: string, key: string) =>
-  `Send a push to the phones of demo-user. The phones and the gateways are simulated: nothing leaves this machine.\n\ncurl -X POST ${baseUrl}/api/v1/messages:send -H 'X-Service-Project-ID: demo' ${key} ` +
-  `-H 'Content-Type: application/json' -d '{"push_notifications":[{"target":{"project_user_id":"demo-user"},` +
-  `"title":"Hello","body":"It works"}]}'\n\nSee the pushes that arrived: \`npm run tidings inbox\` in a checkout, else \`npx tidings inbox\`.\n`
+  `Send a push to the simulated phones of demo-user; nothing leaves this machine:\ncurl -X POST ${baseUrl}/api/v1/messages:send ` +
+  `-H 'X-Service-Project-ID: demo' ${key} -H 'Content-Type: application/json' -d '{"push_notifications":` +
+  `[{"target":{"project_user_id":"demo-user"},"title":"Hello","body":"It works"}]}'\n` +
+  `See it in the console, under Device lab, or by: ${command} inbox\n`
 
 /** Quotes text for a shell: a key that an operator chose may contain any character. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

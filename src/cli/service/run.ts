@@ -27,10 +27,11 @@ export async function serve(config: Config, role: NodeRole, { json = false } = {
   try {
     const console = newConsole()
     const app = await startApp({ config, database, log, role, say, console }).catch(lostAt(database.name))
+    // Before the greeting, so that the greeting stays on the screen.
+    log.info({ url: app.baseUrl, role, version, database: database.name }, 'started')
     if (json) process.stdout.write(`${JSON.stringify(introduction(app, config), null, 2)}\n`)
     else say(greeting(app, config, role))
     if (role !== 'worker') void fillConsole(console, config.DATA_DIR, log)
-    log.info({ url: app.baseUrl, role, version, database: database.name }, 'started')
     void database.exited.then(() => {
       log.fatal('PostgreSQL has ended and does not start again')
       stop(1)

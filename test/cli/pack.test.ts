@@ -49,6 +49,14 @@ test('the packed package installs into an empty folder and runs there', { timeou
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))
   await npm(folder, 'install', `./${tarball}`, '--prefer-offline', '--no-audit', '--no-fund')
 
+  // TIDINGS_LONG=1 also installs it without a network, from the cache that was just filled.
+  if (process.env.TIDINGS_LONG) {
+    const offline = await temporaryFolder(t)
+    await npm(offline, 'install', join(folder, tarball!), '--offline', '--no-audit', '--no-fund')
+    const said = await outputOf(t, 'npx', ['--offline', 'tidings', '--version'], { cwd: offline, env })
+    assert.match(said, /^\d+\.\d+\.\d+/)
+  }
+
   const child = startChild(t, 'npx', ['tidings', 'serve'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let complaints = ''
   child.stderr!.on('data', (chunk) => {

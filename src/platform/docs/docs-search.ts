@@ -25,7 +25,7 @@ export async function searchIndex(files: DocsFiles, nav: readonly NavGroup[]): P
       weight: weights[kindOf(nav, page)] ?? 1
     }))
   )
-  await index.addAllAsync(sections, { chunkSize: 50 })
+  await index.addAllAsync(sections, { chunkSize: 10 })
   return JSON.stringify({ options, index })
 }
 

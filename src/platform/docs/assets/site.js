@@ -110,7 +110,11 @@ function addSearch() {
     if (event.target === dialog || event.target.closest('a')) dialog.close()
   })
   input.addEventListener('input', () => void search(input.value, list, state, input))
-  input.addEventListener('keydown', (event) => move(event, list, input))
+  input.addEventListener('keydown', (event) => {
+    // Chromium would only empty the field.
+    if (event.key === 'Escape') dialog.close()
+    move(event, list, input)
+  })
 }
 
 async function search(words, list, state, input) {

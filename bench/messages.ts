@@ -1,6 +1,6 @@
 // Push notifications from the call to the response of the gateway, including database writes:
 //   npm run bench:messages -- [--requests 40] [--large]
-// Large requests, one after the other and two at once: one process of the service, with PostgreSQL and APNs (node:http2 that
+// Large requests, one after the other and two at once: one process of the service, with PostgreSQL and APNs (a light sink that
 // accepts and counts) in processes of their own. Then (not with --large) single sends beside a project whose gateway is
 // dead: one process with the simulated gateways inside it.
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
 // Triggers for one user each, from the call to the gateway:
 //   npm run bench:triggers -- [--triggers 20000] [--connections 64] [--rate 500] [--seconds 10] [--statements]
-// One process of the service, a PostgreSQL and APNs (node:http2 that accepts and counts) in processes of their own; the load
+// One process of the service, a PostgreSQL and APNs (which accepts and counts at the least cost) in processes of their own; the load
 // comes from this process. First at a steady rate, not after each response: how long after its acceptance the push is at the
 // gateway. Then as fast as the connections get responses: triggers accepted and sent a second, and the CPU of each part.
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -34,7 +34,7 @@ export async function startSending(
 ): Promise<Sending> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tidings-bench-'))
   const database = await startEmbedded({ dataDir, say: () => {} })
-  const gateway = fork(`${import.meta.dirname}/apns-gateway.ts`, ['counter'])
+  const gateway = fork(`${import.meta.dirname}/apns-gateway.ts`, ['light'])
   process.on('exit', () => gateway.kill('SIGKILL'))
   const [apns] = (await once(gateway, 'message')) as [ApnsGateway]
   const profile = process.env.BENCH_PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`] : []

@@ -73,7 +73,12 @@ describe('tidings top', () => {
     assert.deepEqual([wrong.code, /no metrics of Tidings/.test(wrong.stderr)], [1, true], wrong.stderr)
     other.close()
     other.closeAllConnections()
-    const away = await top()
+    // Another port, because a connection to the first one may still be kept.
+    const closed = createServer().listen(0, '127.0.0.1')
+    await once(closed, 'listening')
+    const { port } = closed.address() as { port: number }
+    await new Promise((resolve) => closed.close(resolve))
+    const away = await run(['top', '--once', '--url', `http://127.0.0.1:${port}`])
     assert.deepEqual([away.code, /Start it with `tidings serve`/.test(away.stderr)], [5, true], away.stderr)
   })
 

@@ -8,6 +8,7 @@ import { createGateways, type Sender } from './gateways/gateways.ts'
 import { createIntake } from './intake/intake.ts'
 import { createJourneys, moveJourneys } from './journeys/journeys.ts'
 import { createPhoneReports } from './manage/phone-reports.ts'
+import { createErasures } from './manage/privacy/erasing.ts'
 import { createMcp } from './mcp/mcp.ts'
 import { createDoors, createMembers, type MembersNeeds, peopleOf } from './members/members.ts'
 import { createMessages, createPauses, moveMessages, type OnSettled } from './messages/messages.ts'
@@ -180,6 +181,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     await triggers.removeOfUsers(tx, projectId, userIds)
   }
   const users = createUsers({ pool, metrics, beforeRemoval })
+  const erasures = createErasures({ pool, key, users, devices, taskDays: config.TASK_RETENTION_DAYS })
   const events = createEvents({
     pool,
     devices,
@@ -313,6 +315,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     doors,
     projects,
     erasure,
+    erasures,
     users,
     devices,
     events,

@@ -17,6 +17,7 @@ import type { Changes } from './manage/changes/changes.ts'
 import { changeRoutes } from './manage/changes/routes.ts'
 import { jobRoutes } from './manage/job-routes.ts'
 import { memberRoutes } from './manage/member-routes.ts'
+import { erasureRoutes } from './manage/privacy/erasure-routes.ts'
 import { privacyRoutes } from './manage/privacy/routes.ts'
 import { manageRoutes } from './manage/routes.ts'
 import { sessionRoutes } from './manage/session-routes.ts'
@@ -172,6 +173,7 @@ export function mountSurfaces(
   jobRoutes(manage, pool)
   userManagementRoutes(manage, users, pool)
   privacyRoutes(manage, { ...capabilities, pool })
+  erasureRoutes(manage, capabilities.erasures)
   indexedPropertyRoutes(manage, users, pool)
   deviceManagementRoutes(manage, { devices, users, pool })
   eventManagementRoutes(manage, { users, pool })

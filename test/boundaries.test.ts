@@ -112,6 +112,8 @@ const owners: Record<string, string> = {
   conversions: 'stats',
   dead_jobs: 'platform',
   devices: 'devices',
+  erasure_keys: 'manage',
+  erasures: 'manage',
   event_queue: 'events',
   event_receipts: 'events',
   events: 'events',
@@ -169,6 +171,8 @@ const owners: Record<string, string> = {
 
 const joinedAudience = 'an audience is one join of users, devices and tokens; reading them one by one costs three trips'
 const watched = 'one statement a second reads a few rows of each kind that a page of the console shows'
+const erased =
+  'the erasure of a user removes it from every copy that has no foreign key to it, and counts what goes with it'
 /** Uses of tables that belong to another capability, and why. Any capability may lock the row of its project. */
 const allowed: Record<string, string> = {
   'segments reads devices': 'a condition on devices is a subquery of the compiled segment',
@@ -221,6 +225,30 @@ const allowed: Record<string, string> = {
   'manage reads triggers': watched,
   'manage reads users': watched,
   'manage reads webhook_calls': watched,
+  'manage reads confirmations': erased,
+  'manage reads conversions': erased,
+  'manage reads idempotency_keys': erased,
+  'manage reads indexed_values': erased,
+  'manage reads journeys': erased,
+  'manage reads live_activity_tokens': erased,
+  'manage reads push_tokens': erased,
+  'manage reads saved_segments': erased,
+  'manage reads campaign_versions': erased,
+  'manage reads trigger_skips': erased,
+  'manage reads webhook_events': erased,
+  'manage writes a2a_tasks': erased,
+  'manage writes approvals': erased,
+  'manage writes confirmations': erased,
+  'manage writes idempotency_keys': erased,
+  'manage writes simulator_activities': erased,
+  'manage writes simulator_inbox': erased,
+  'manage writes simulator_phones': erased,
+  'manage writes simulator_subscriptions': erased,
+  'manage writes trigger_skips': erased,
+  'manage writes triggers': erased,
+  'manage writes webhook_attempts': erased,
+  'manage writes webhook_calls': erased,
+  'manage writes webhook_events': erased,
   'cli reads nodes': 'upgrade --check names nodes of older code, on the schema of any version',
   'cli reads settings': 'doctor checks the master key without a service'
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { statements } from '../src/platform/db/statement.ts'
 // In a process of its own, because statements of other tests would otherwise be included.
@@ -38,6 +39,14 @@ const fills = (text: string, table: string) => new RegExp(`insert into ${table}\
 const tenant = tables.filter((name) => !global.has(name))
 
 describe('the schema', () => {
+  it('docs/reference/data-map.md names each table once', () => {
+    const page = readFileSync(new URL('../docs/reference/data-map.md', import.meta.url), 'utf8')
+    const [withData, without] = page.split('## Outside')[0]!.split('## Tables without')
+    const first = [...withData!.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name!)
+    const rest = [...without!.matchAll(/`(\w+)`/g)].map(([, name]) => name!)
+    assert.deepEqual([...first, ...rest].sort(), tables.toSorted())
+  })
+
   it('every tenant table has project_id, text, not null', async () => {
     const rows = await service.sql(
       `select c.relname as name, t.typname as type, a.attnotnull as required from pg_class c
@@ -213,6 +222,7 @@ describe('the statements', () => {
       'projects.paused_at_time',
       'schedules.due',
       'sealed.change_a2a_push_configs_secrets',
+      'sealed.change_erasure_keys_sealed',
       'sealed.change_gateway_credentials_secret',
       'sealed.change_identity_secrets_previous',
       'sealed.change_identity_secrets_sealed',
@@ -223,6 +233,7 @@ describe('the statements', () => {
       'sealed.change_webhook_secrets_previous',
       'sealed.change_webhook_secrets_sealed',
       'sealed.forget_a2a_push_configs_secrets',
+      'sealed.forget_erasure_keys_sealed',
       'sealed.forget_gateway_credentials_secret',
       'sealed.forget_identity_secrets_previous',
       'sealed.forget_identity_secrets_sealed',
@@ -233,6 +244,7 @@ describe('the statements', () => {
       'sealed.forget_webhook_secrets_previous',
       'sealed.forget_webhook_secrets_sealed',
       'sealed.list_a2a_push_configs_secrets',
+      'sealed.list_erasure_keys_sealed',
       'sealed.list_gateway_credentials_secret',
       'sealed.list_identity_secrets_previous',
       'sealed.list_identity_secrets_sealed',

@@ -1122,6 +1122,167 @@ export interface Operations {
       skips: unknown[]
     }
   }
+  /** Erase a user and every copy of its data, and return a receipt. Takes a token with the role admin. */
+  eraseUser: {
+    path: {
+      /** The id of the project: 1 to 64 letters, digits, _ or -. */
+      project_id: string
+    }
+    body: {
+      /** The project's own id of the user. */
+      project_user_id: string
+    }
+    result: {
+      erasure_id: string
+      /** The id of the project: 1 to 64 letters, digits, _ or -. */
+      project_id: string
+      /** A keyed hash of the project_user_id. The id itself is not kept. */
+      subject: string
+      /** The token or the member that asked for it. */
+      actor: string
+      /** When, in UTC. */
+      requested_at: string
+      /** When, in UTC. */
+      completed_at: string
+      /** By table: rows that were deleted, or rewritten without the user. */
+      erased: Record<string, number>
+      /** What still holds the id, why, and until when. */
+      remaining: {
+        table: string
+        /** Rows that still hold the id; 0 if they could not be searched. */
+        rows: number
+        reason: string
+        /** When the last of them ends. null: until you change it. */
+        until: string | null
+      }[]
+      /** Proves that this project issued the receipt as it is. */
+      signature: string
+    }
+  }
+  /** List receipts of erasures, newest first. Takes a token with the role viewer or higher. */
+  listErasures: {
+    path: {
+      /** The id of the project: 1 to 64 letters, digits, _ or -. */
+      project_id: string
+    }
+    query?: {
+      /** Entries in one answer. */
+      limit?: number
+      /** next_cursor of the answer before. */
+      cursor?: string
+      /** Only receipts about this user. */
+      project_user_id?: string
+    }
+    result: {
+      /** The entries of this page, newest first. */
+      items: {
+        erasure_id: string
+        /** The id of the project: 1 to 64 letters, digits, _ or -. */
+        project_id: string
+        /** A keyed hash of the project_user_id. The id itself is not kept. */
+        subject: string
+        /** The token or the member that asked for it. */
+        actor: string
+        /** When, in UTC. */
+        requested_at: string
+        /** When, in UTC. */
+        completed_at: string
+        /** By table: rows that were deleted, or rewritten without the user. */
+        erased: Record<string, number>
+        /** What still holds the id, why, and until when. */
+        remaining: {
+          table: string
+          /** Rows that still hold the id; 0 if they could not be searched. */
+          rows: number
+          reason: string
+          /** When the last of them ends. null: until you change it. */
+          until: string | null
+        }[]
+        /** Proves that this project issued the receipt as it is. */
+        signature: string
+      }[]
+      /** Send it as cursor for the next page; null on the last. */
+      next_cursor: string | null
+    }
+  }
+  /** Read the receipt of an erasure. Takes a token with the role viewer or higher. */
+  getErasure: {
+    path: {
+      /** The id of the project: 1 to 64 letters, digits, _ or -. */
+      project_id: string
+      /** The id of the erasure. */
+      erasure_id: string
+    }
+    result: {
+      erasure_id: string
+      /** The id of the project: 1 to 64 letters, digits, _ or -. */
+      project_id: string
+      /** A keyed hash of the project_user_id. The id itself is not kept. */
+      subject: string
+      /** The token or the member that asked for it. */
+      actor: string
+      /** When, in UTC. */
+      requested_at: string
+      /** When, in UTC. */
+      completed_at: string
+      /** By table: rows that were deleted, or rewritten without the user. */
+      erased: Record<string, number>
+      /** What still holds the id, why, and until when. */
+      remaining: {
+        table: string
+        /** Rows that still hold the id; 0 if they could not be searched. */
+        rows: number
+        reason: string
+        /** When the last of them ends. null: until you change it. */
+        until: string | null
+      }[]
+      /** Proves that this project issued the receipt as it is. */
+      signature: string
+    }
+  }
+  /** Check that a receipt is genuine, and whether it is about a user. Takes a token with the role viewer or higher. */
+  verifyErasure: {
+    path: {
+      /** The id of the project: 1 to 64 letters, digits, _ or -. */
+      project_id: string
+    }
+    body: {
+      receipt: {
+        erasure_id: string
+        /** The id of the project: 1 to 64 letters, digits, _ or -. */
+        project_id: string
+        /** A keyed hash of the project_user_id. The id itself is not kept. */
+        subject: string
+        /** The token or the member that asked for it. */
+        actor: string
+        /** When, in UTC. */
+        requested_at: string
+        /** When, in UTC. */
+        completed_at: string
+        /** By table: rows that were deleted, or rewritten without the user. */
+        erased: Record<string, number>
+        /** What still holds the id, why, and until when. */
+        remaining: {
+          table: string
+          /** Rows that still hold the id; 0 if they could not be searched. */
+          rows: number
+          reason: string
+          /** When the last of them ends. null: until you change it. */
+          until: string | null
+        }[]
+        /** Proves that this project issued the receipt as it is. */
+        signature: string
+      }
+      /** Is the receipt about this user? */
+      project_user_id?: string
+    }
+    result: {
+      /** Whether this project issued the receipt, and it is unchanged. */
+      valid: boolean
+      /** null if no user was named. */
+      same_user: boolean | null
+    }
+  }
   /** List the indexed properties of users. Takes a token with the role viewer or higher. */
   listProjectIndexedProperties: {
     path: {
@@ -2552,6 +2713,10 @@ export const operations: Record<keyof Operations, readonly [method: string, path
   exportProjectUsers: ['GET', '/manage/v1/projects/{project_id}/users:export'],
   importProjectUsers: ['POST', '/manage/v1/projects/{project_id}/users:import'],
   exportUser: ['GET', '/manage/v1/projects/{project_id}/users/{project_user_id}/export'],
+  eraseUser: ['POST', '/manage/v1/projects/{project_id}/erasures'],
+  listErasures: ['GET', '/manage/v1/projects/{project_id}/erasures'],
+  getErasure: ['GET', '/manage/v1/projects/{project_id}/erasures/{erasure_id}'],
+  verifyErasure: ['POST', '/manage/v1/projects/{project_id}/erasures:verify'],
   listProjectIndexedProperties: ['GET', '/manage/v1/projects/{project_id}/indexed-properties'],
   indexProjectProperty: ['PUT', '/manage/v1/projects/{project_id}/indexed-properties/{name}'],
   unindexProjectProperty: ['DELETE', '/manage/v1/projects/{project_id}/indexed-properties/{name}'],

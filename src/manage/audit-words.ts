@@ -52,6 +52,7 @@ const phrases: Record<string, string> = {
   'approval.supersede': 'asked anew for approval of',
   'approval.cancel': 'canceled the request for approval of',
   'users.export': 'exported the users of the project',
+  'user.erase': 'erased a user; the receipt is',
   'user.export': 'exported everything about the user with the fingerprint',
   'users.import': 'imported users into the project',
   'agent_tasks.export': 'exported the agent tasks of the project'

@@ -149,6 +149,13 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       const id = checkProjectUserId(projectUserId)
       done(await settle(projectId, { kind: 'remove', projectUserId: id, properties: {} }))
     },
+    /** Deletes a user as `remove` does, after the caller has counted what goes with it, in the same transaction. */
+    async erase(projectId: ProjectId, projectUserId: unknown, before: store.BeforeRemoval): Promise<void> {
+      await store.deleteUsers(pool, projectId, [checkProjectUserId(projectUserId)], async (tx, ...about) => {
+        await before(tx, ...about)
+        await beforeRemoval(tx, ...about)
+      })
+    },
     /** Adds choices to those of named users; of a yes and a no, the no wins. */
     mergeChoices: (projectId: ProjectId, choices: ReadonlyMap<string, Choices>) =>
       mergeChoices(pool, projectId, choices, new Date()),

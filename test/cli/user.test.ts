@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { temporaryFolder } from '../support/program.ts'
 import { startService } from './service.ts'
 
 interface User {
@@ -95,6 +98,25 @@ test('users are managed from the command line', async (t) => {
     assert.equal(again.code, 3)
     assert.equal(JSON.parse(again.stderr).code, 'not_found')
     assert.equal((await tidings('user', 'get', 'bo')).code, 3)
+  })
+
+  await t.test('an erasure writes a receipt, which proves itself for this user and for no other', async (t) => {
+    const file = join(await temporaryFolder(t), 'receipt.json')
+    await tidings('user', 'set', 'person-7', 'plan=premium')
+    assert.equal((await tidings('user', 'erase', 'person-7')).code, 2)
+    const erased = await tidings('user', 'erase', 'person-7', '--yes', '--receipt', file)
+    assert.match(erased.stdout, /^Erased the user person-7\.\n[\s\S]*users +1\n[\s\S]*The receipt is in /)
+    assert.equal((await tidings('user', 'get', 'person-7')).code, 3)
+    assert.ok(!(await readFile(file, 'utf8')).includes('person-7'))
+    const proven = await tidings('user', 'verify-erasure', file, '--user', 'person-7')
+    assert.equal(proven.stdout, 'The receipt is genuine, and is about the user person-7.\n')
+    const other = await tidings('user', 'verify-erasure', file, '--user', 'ana')
+    assert.deepEqual([other.code, other.stdout], [1, ''])
+    assert.match(other.stderr, /is about another user than ana/)
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"users": 1', '"users": 2'))
+    assert.match((await tidings('user', 'verify-erasure', file)).stderr, /is not genuine/)
+    assert.match((await tidings('user', 'erasures', '--user', 'person-7')).stdout, /^ERASURE .*\n\S+ /)
+    assert.equal((await tidings('user', 'erasures', '--user', 'ana')).stdout, 'No erasures.\n')
   })
 
   await t.test('invalid arguments are refused with the reason', async () => {

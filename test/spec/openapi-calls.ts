@@ -50,6 +50,16 @@ export async function calls(service: TestService): Promise<Record<string, () => 
     unindexProjectProperty: () => manage('DELETE', `${own}/indexed-properties/plan`),
     listProjectUserJourneys: () => manage('GET', `${own}/users/ana/journeys`),
     exportUser: () => manage('GET', `${own}/users/ana/export`),
+    eraseUser: () => manage('POST', `${own}/erasures`, { project_user_id: 'erased' }),
+    listErasures: () => manage('GET', `${own}/erasures?project_user_id=erased`),
+    getErasure: async () => {
+      const { items } = (await manage('GET', `${own}/erasures`)).json
+      return manage('GET', `${own}/erasures/${items[0].erasure_id}`)
+    },
+    verifyErasure: async () => {
+      const { items } = (await manage('GET', `${own}/erasures`)).json
+      return manage('POST', `${own}/erasures:verify`, { receipt: items[0], project_user_id: 'erased' })
+    },
     exportProjectUsers: () => manage('GET', `${own}/users:export`),
     importProjectUsers: () =>
       service.manage('POST', `${own}/users:import`, {

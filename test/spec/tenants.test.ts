@@ -221,6 +221,8 @@ describe('a project that knows the ids of another', () => {
         if (path.startsWith('/manage/v1/dead-jobs')) assert.equal(reply.status, 403, reply.text)
         // The preview of a campaign in the body finds no user of another project.
         else if (path.endsWith('/campaigns:preview')) assert.equal(must(reply).audience.users, 0)
+        else if (name === 'POST /manage/v1/projects/{project_id}/erasures') assert.equal(must(reply).erased.users, 0)
+        else if (path.endsWith('/erasures:verify')) assert.notEqual(reply.json?.valid, true)
         else if (path.endsWith('/segments:count')) assert.equal(must(reply).users, 0)
         else if (perItem.test(name)) {
           const { delivery_results } = must(reply)

@@ -21,6 +21,7 @@ import {
 import { type Resource, resource } from '../resource.ts'
 import { examples, inProject, type Session, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
+import { declareErasures } from './erasure.ts'
 import { declareIndex } from './indexed.ts'
 import { declareJourneys } from './journeys.ts'
 import { declarePreferences } from './preferences.ts'
@@ -45,6 +46,7 @@ export function declare(command: Command, shell: Shell): void {
   declareJourneys(users)
   declareData(users)
   declareDelete(users)
+  declareErasures(users)
   declareIndex(users)
 
   users.list<User, { search?: string; where?: [string, Scalar][] }>({

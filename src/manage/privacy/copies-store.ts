@@ -1,0 +1,185 @@
+import type { Db } from '../../platform/db/db.ts'
+import { statement } from '../../platform/db/statement.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+
+// Copies of personal data that no foreign key ties to a user: each table is read in parts, in the order of its key, and
+// compared as text. A person asks for this rarely, so no write pays for an index.
+
+const part = 500
+const holds = (text: string) => `exists (select 1 from unnest($3::text[]) as n where strpos(${text}, n) > 0)`
+
+/** A row of a part: `text` is null unless it holds one of the texts. */
+export interface Copy {
+  id: string
+  text: string | null
+  /** The second text of the row, or its state. */
+  more: string | null
+}
+
+const first = '00000000-0000-0000-0000-000000000000'
+const reading = (name: string, from: string, text: string, more: string) =>
+  statement(
+    `erasures.${name}`,
+    `select id, case when ${holds(text)} then ${text} end as text, ${more} as more ${from}
+        and id > $2 order by id limit ${part}`
+  )
+const reads = {
+  triggers: reading(
+    'read_triggers',
+    'from triggers where project_id = $1',
+    `coalesce(audience::text, '')`,
+    'null::text'
+  ),
+  a2a_tasks: reading('read_tasks', 'from a2a_tasks where project_id = $1', 'content::text', 'state'),
+  webhook_calls: reading('read_calls', 'from webhook_calls where project_id = $1', 'body', 'source_kind'),
+  webhook_events: reading('read_events', 'from webhook_events where project_id = $1', 'events::text', 'null::text'),
+  confirmations: reading(
+    'read_confirmations',
+    'from confirmations where project_id = $1',
+    'command::text',
+    'null::text'
+  ),
+  approvals: reading(
+    'read_approvals',
+    'from approvals where project_id = $1',
+    `command::text || facts::text || coalesce(note, '')`,
+    'null::text'
+  )
+}
+export type CopyTable = keyof typeof reads
+
+/** The rows of a table that hold one of these texts. */
+export async function* copiesIn(
+  db: Db,
+  projectId: ProjectId,
+  table: CopyTable,
+  texts: string[]
+): AsyncGenerator<{ id: string; text: string; more: string | null }> {
+  let after = first
+  for (;;) {
+    const rows = await db.query<Copy>(reads[table], [projectId, after, texts])
+    for (const { id, text, more } of rows) if (text !== null) yield { id, text, more }
+    if (rows.length < part) return
+    after = rows.at(-1)!.id
+  }
+}
+
+const removing = (name: string, deleteFrom: string) => statement(`erasures.${name}`, `${deleteFrom} and id = $2`)
+const removes = {
+  a2a_tasks: removing('remove_task', 'delete from a2a_tasks where project_id = $1'),
+  webhook_calls: removing('remove_call', 'delete from webhook_calls where project_id = $1'),
+  webhook_events: removing('remove_events', 'delete from webhook_events where project_id = $1'),
+  confirmations: removing('remove_confirmation', 'delete from confirmations where project_id = $1'),
+  approvals: removing('remove_approval', 'delete from approvals where project_id = $1')
+}
+
+export const removeCopy = (db: Db, projectId: ProjectId, table: keyof typeof removes, id: string) =>
+  db.run(removes[table], [projectId, id])
+
+const setTargets = statement(
+  'erasures.set_targets',
+  'update triggers set audience = $3 where project_id = $1 and id = $2'
+)
+const setAlone = statement(
+  'erasures.set_alone',
+  `update triggers set audience = $3, properties = '{}' where project_id = $1 and id = $2`
+)
+const setBody = statement('erasures.set_body', 'update webhook_calls set body = $3 where project_id = $1 and id = $2')
+const clearResponses = statement(
+  'erasures.clear_responses',
+  `update webhook_attempts set response = '' where project_id = $1 and call_id = $2 and response <> ''`
+)
+const setEvents = statement(
+  'erasures.set_events',
+  'update webhook_events set events = $3 where project_id = $1 and id = $2'
+)
+
+/** Replaces the targets of a trigger. If all of them are gone, its properties were about them alone and go as well. */
+export const setTriggerTargets = (db: Db, projectId: ProjectId, id: string, audience: object, alone: boolean) =>
+  db.run(alone ? setAlone : setTargets, [projectId, id, JSON.stringify(audience)])
+
+/** Replaces the body of a webhook call. What the receiver said may repeat it. */
+export async function setCallBody(db: Db, projectId: ProjectId, id: string, body: string): Promise<void> {
+  await db.run(setBody, [projectId, id, body])
+  await db.run(clearResponses, [projectId, id])
+}
+
+export const setWaitingEvents = (db: Db, projectId: ProjectId, id: string, events: object[]) =>
+  db.run(setEvents, [projectId, id, JSON.stringify(events)])
+
+export interface KeyCopy {
+  scope: string
+  key: string
+  answer: string | null
+  work: string | null
+  matches: boolean
+}
+
+const readKeys = statement(
+  'erasures.read_keys',
+  `select scope, key, answer::text as answer, work::text as work,
+          ${holds(`coalesce(answer::text, '') || work::text`)} as matches
+     from idempotency_keys where project_id = $1 and (scope, key) > ($2, $4) order by scope, key limit ${part}`
+)
+const setKey = statement(
+  'erasures.set_key',
+  'update idempotency_keys set answer = $4, work = $5 where project_id = $1 and scope = $2 and key = $3'
+)
+const namedKeys = statement(
+  'erasures.named_keys',
+  `select count(*)::int as rows, max(expires_at) as until from idempotency_keys
+    where project_id = $1 and strpos(key, $2) > 0`
+)
+
+export async function* keyCopies(db: Db, projectId: ProjectId, texts: string[]): AsyncGenerator<KeyCopy> {
+  let [scope, key] = ['', '']
+  for (;;) {
+    const rows = await db.query<KeyCopy>(readKeys, [projectId, scope, texts, key])
+    for (const row of rows) if (row.matches) yield row
+    if (rows.length < part) return
+    ;({ scope, key } = rows.at(-1)!)
+  }
+}
+
+export const setKeyCopy = (db: Db, projectId: ProjectId, { scope, key, answer, work }: KeyCopy) =>
+  db.run(setKey, [projectId, scope, key, answer, work])
+
+/** Keys that callers made of the id of the user, and when the last of them ends. */
+export const keysNamedAfter = async (db: Db, projectId: ProjectId, text: string) =>
+  (await db.one<{ rows: number; until: Date | null }>(namedKeys, [projectId, text]))!
+
+const removeSkips = statement(
+  'erasures.remove_skips',
+  'delete from trigger_skips where project_id = $1 and value = any($2::text[])'
+)
+const ofDevices = (name: string, deleteFrom: string) =>
+  statement(`erasures.remove_${name}`, `${deleteFrom} and device_id = any($2::text[])`)
+const simulated = {
+  simulator_inbox: ofDevices('inbox', 'delete from simulator_inbox where project_id = $1'),
+  simulator_activities: ofDevices('activities', 'delete from simulator_activities where project_id = $1'),
+  simulator_subscriptions: ofDevices('subscriptions', 'delete from simulator_subscriptions where project_id = $1'),
+  simulator_phones: ofDevices('phones', 'delete from simulator_phones where project_id = $1')
+}
+
+/** Rows that name a user or a device in a column of their own; the numbers by table. */
+export async function removeNamed(db: Db, projectId: ProjectId, names: string[], deviceIds: string[]) {
+  const gone: Record<string, number> = { trigger_skips: await db.run(removeSkips, [projectId, names]) }
+  for (const [table, statement] of Object.entries(simulated))
+    gone[table] = await db.run(statement, [projectId, deviceIds])
+  return gone
+}
+
+const naming = (name: string, where: string) =>
+  statement(`erasures.naming_${name}`, `select count(*)::int as rows ${where}::text, $2) > 0`)
+const definitions = {
+  campaign_versions: naming('versions', 'from campaign_versions where project_id = $1 and strpos(definition'),
+  saved_segments: naming('segments', 'from saved_segments where project_id = $1 and strpos(segment')
+}
+
+/** Definitions that name the user, by table: people wrote them, so people have to change them. */
+export async function definitionsNaming(db: Db, projectId: ProjectId, text: string): Promise<Record<string, number>> {
+  const found: Record<string, number> = {}
+  for (const [table, statement] of Object.entries(definitions))
+    found[table] = (await db.one<{ rows: number }>(statement, [projectId, text]))!.rows
+  return found
+}

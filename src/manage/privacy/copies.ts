@@ -1,0 +1,163 @@
+import type { Db } from '../../platform/db/db.ts'
+import { newId, type ProjectId } from '../../platform/ids.ts'
+import * as store from './copies-store.ts'
+
+/** What names a user in copies. */
+export interface Traces {
+  projectUserId: string
+  /** Null: the user was deleted before. */
+  userId: string | null
+  deviceIds: string[]
+}
+
+export type Counts = Record<string, number>
+
+/** A shorter id may be a common word, so it is searched as a whole value only, and not in the words of agents. */
+export const shortestWord = 5
+
+const namesOf = ({ projectUserId, userId, deviceIds }: Traces) => [
+  projectUserId,
+  ...(userId === null ? [] : [userId]),
+  ...deviceIds
+]
+/** As it stands inside the quotes of JSON. */
+const inJson = (name: string) => JSON.stringify(name).slice(1, -1)
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** Whether a text of JSON has one of the names as a value, or as a word of a longer text. */
+function mentions(names: string[]): (text: string) => boolean {
+  const alternatives = names.map((name) => {
+    const safe = escaped(inJson(name))
+    const value = `"${safe}\\\\?"`
+    return name.length < shortestWord ? value : `${value}|(?<![\\p{L}\\p{N}_-])${safe}(?![\\p{L}\\p{N}_-])`
+  })
+  const pattern = new RegExp(alternatives.join('|'), 'u')
+  return (text) => pattern.test(text)
+}
+
+/**
+ * Removes a user from everything that keeps a copy: audiences of triggers, tasks of agents, webhook calls, stored responses,
+ * questions and the inbox of simulators. Returns how many rows were deleted or rewritten, by table, and how many tasks were at
+ * work and therefore left alone.
+ */
+export async function eraseCopies(
+  db: Db,
+  projectId: ProjectId,
+  traces: Traces
+): Promise<{ erased: Counts; working: number }> {
+  const names = namesOf(traces)
+  const about = { db, projectId, names, texts: names.map(inJson), mentioned: mentions(names) }
+  const { working, ...rows } = await eraseRows(about)
+  const erased = {
+    ...rows,
+    ...(await store.removeNamed(db, projectId, names, traces.deviceIds)),
+    triggers: await eraseTargets(about),
+    webhook_events: await eraseWaiting(about),
+    webhook_calls: await eraseCalls(about),
+    idempotency_keys: await eraseResponses(about)
+  }
+  return { erased, working }
+}
+
+interface About {
+  db: Db
+  projectId: ProjectId
+  names: string[]
+  texts: string[]
+  mentioned(text: string): boolean
+}
+
+type Target = [kind: string, value: string, properties?: object]
+
+/**
+ * Keeps the place of each target, because the cursor of a running trigger counts them. A new id names no user: such a
+ * target is skipped as any other of an unknown user.
+ */
+async function eraseTargets({ db, projectId, names, texts }: About): Promise<number> {
+  let rows = 0
+  for await (const { id, text } of store.copiesIn(db, projectId, 'triggers', texts)) {
+    const { targets = [], ...audience } = JSON.parse(text) as { targets?: Target[] }
+    const left = targets.map((target): Target => {
+      const [kind, value] = target
+      if (!names.includes(value)) return target
+      return [kind, kind === 'user_id' ? newId() : `erased-${newId()}`]
+    })
+    const changed = left.filter((target, place) => target !== targets[place]).length
+    if (changed === 0) continue
+    await store.setTriggerTargets(db, projectId, id, { ...audience, targets: left }, changed === targets.length)
+    rows += 1
+  }
+  return rows
+}
+
+/** A task at work is left to its end, which comes within seconds: the next erasure finds it. */
+async function eraseRows({ db, projectId, texts, mentioned }: About) {
+  const counts = { a2a_tasks: 0, confirmations: 0, approvals: 0, working: 0 }
+  for (const table of ['a2a_tasks', 'confirmations', 'approvals'] as const)
+    for await (const { id, text, more } of store.copiesIn(db, projectId, table, texts)) {
+      if (!mentioned(text)) continue
+      if (more === 'submitted' || more === 'working') counts.working += 1
+      else counts[table] += await store.removeCopy(db, projectId, table, id)
+    }
+  return counts
+}
+
+async function eraseWaiting({ db, projectId, texts, mentioned }: About): Promise<number> {
+  let rows = 0
+  for await (const { id, text } of store.copiesIn(db, projectId, 'webhook_events', texts)) {
+    const events = JSON.parse(text) as object[]
+    const left = events.filter((event) => !mentioned(JSON.stringify(event)))
+    if (left.length === events.length) continue
+    if (left.length === 0) await store.removeCopy(db, projectId, 'webhook_events', id)
+    else await store.setWaitingEvents(db, projectId, id, left)
+    rows += 1
+  }
+  return rows
+}
+
+/** A call may tell about several users: their events stay. A call that tells about a task is deleted with it. */
+async function eraseCalls({ db, projectId, texts, mentioned }: About): Promise<number> {
+  let rows = 0
+  for await (const { id, text } of store.copiesIn(db, projectId, 'webhook_calls', texts)) {
+    if (!mentioned(text)) continue
+    const { events, ...head } = readBody(text)
+    const left = events?.filter((event) => !mentioned(JSON.stringify(event))) ?? []
+    if (left.length === 0) await store.removeCopy(db, projectId, 'webhook_calls', id)
+    else await store.setCallBody(db, projectId, id, JSON.stringify({ ...head, events: left }))
+    rows += 1
+  }
+  return rows
+}
+
+function readBody(text: string): { events?: object[] } {
+  const body: unknown = JSON.parse(text)
+  return typeof body === 'object' && body !== null && 'events' in body && Array.isArray(body.events)
+    ? (body as { events: object[] })
+    : {}
+}
+
+/** The response stays, because a repeat of the request gets it; names in it are replaced. */
+async function eraseResponses({ db, projectId, names, texts, mentioned }: About): Promise<number> {
+  let rows = 0
+  // Some responses are JSON inside a string of JSON.
+  const quoted = names.flatMap((name) => [
+    [`"${inJson(name)}"`, '"erased"'] as const,
+    [`\\"${inJson(inJson(name))}\\"`, '\\"erased\\"'] as const
+  ])
+  const replaced = (text: string | null) =>
+    text === null ? null : quoted.reduce((all, [from, to]) => all.replaceAll(from, to), text)
+  for await (const row of store.keyCopies(db, projectId, texts)) {
+    const answer = row.answer !== null && mentioned(row.answer) ? withoutTask(row.answer) : row.answer
+    const now = { ...row, answer: replaced(answer), work: replaced(row.work) }
+    if (now.answer === row.answer && now.work === row.work) continue
+    await store.setKeyCopy(db, projectId, now)
+    rows += 1
+  }
+  return rows
+}
+
+/** The response to an agent may be a whole task, which is erased: then only its id stays. */
+function withoutTask(answer: string): string {
+  const { task } = Object(JSON.parse(answer)) as { task?: { id?: unknown } }
+  return typeof task?.id === 'string' ? JSON.stringify({ taskId: task.id }) : answer
+}

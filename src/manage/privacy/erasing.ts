@@ -1,0 +1,155 @@
+import type { Devices } from '../../devices/devices.ts'
+import type { Pool } from '../../platform/db/db.ts'
+import { Refusal } from '../../platform/errors.ts'
+import { isUuid, newId, type ProjectId } from '../../platform/ids.ts'
+import { recordAudit } from '../../projects/projects.ts'
+import type { Users } from '../../users/users.ts'
+import { type Counts, eraseCopies, shortestWord, type Traces } from './copies.ts'
+import { definitionsNaming, keysNamedAfter } from './copies-store.ts'
+import {
+  countOfUsers,
+  type ErasureRow,
+  findErasure,
+  insertErasure,
+  listErasures,
+  type Remaining
+} from './erasure-store.ts'
+import { createSigners, type Receipt } from './receipt.ts'
+
+export interface ErasureNeeds {
+  pool: Pool
+  key: Buffer
+  users: Users
+  devices: Devices
+  taskDays: number
+}
+
+const mostDevices = 10_000
+const dayMs = 86_400_000
+
+export type Erasures = ReturnType<typeof createErasures>
+
+export type SignedReceipt = Receipt & { signature: string }
+
+/** Erases users with everything that keeps a copy, and keeps a receipt of each erasure. */
+export function createErasures({ pool, key, users, devices, taskDays }: ErasureNeeds) {
+  const signerOf = createSigners(pool, key)
+
+  async function tracesOf(projectId: ProjectId, projectUserId: string): Promise<Traces> {
+    const user = await users.get(projectId, projectUserId).catch(absent)
+    const own = user ? await devices.ofUser(projectId, user.id, mostDevices) : []
+    return { projectUserId, userId: user?.id ?? null, deviceIds: own.map(({ id }) => id) }
+  }
+
+  /** Copies first: an erasure that is interrupted then still finds the devices of the user when it is repeated. */
+  async function eraseAll(projectId: ProjectId, traces: Traces): Promise<{ erased: Counts; working: number }> {
+    const before = await eraseCopies(pool, projectId, traces)
+    let rows: Counts = { users: 0 }
+    await users.erase(projectId, traces.projectUserId, async (tx, _, userIds) => {
+      rows = await countOfUsers(tx, projectId, userIds)
+    })
+    // Messages that the deletion canceled, and what was written meanwhile.
+    const after = await eraseCopies(pool, projectId, traces)
+    return { erased: summed(before.erased, rows, after.erased), working: after.working }
+  }
+
+  async function remainingOf(projectId: ProjectId, { projectUserId }: Traces, working: number): Promise<Remaining[]> {
+    const tasksEnd = new Date(Date.now() + taskDays * dayMs).toISOString()
+    const named = await keysNamedAfter(pool, projectId, projectUserId)
+    const written = await definitionsNaming(pool, projectId, JSON.stringify(projectUserId))
+    return [
+      ...one('idempotency_keys', named.rows, 'Callers made their keys of the id.', named.until?.toISOString() ?? null),
+      ...one('a2a_tasks', working, 'Tasks were at work. Repeat the erasure.', tasksEnd),
+      ...(projectUserId.length < shortestWord
+        ? [
+            {
+              table: 'a2a_tasks',
+              rows: 0,
+              reason: 'The id is too short to be searched in the words of agents.',
+              until: tasksEnd
+            }
+          ]
+        : []),
+      ...Object.entries(written).flatMap(([table, rows]) => one(table, rows, 'Your team wrote the id into it.', null))
+    ]
+  }
+
+  return {
+    /** Also for a user that was deleted before: copies may be left. */
+    async erase(projectId: ProjectId, actor: string, projectUserId: string): Promise<SignedReceipt> {
+      const requestedAt = new Date()
+      const signer = await signerOf(projectId)
+      const traces = await tracesOf(projectId, projectUserId)
+      const { erased, working } = await eraseAll(projectId, traces)
+      const receipt: Receipt = {
+        erasure_id: newId(),
+        project_id: projectId,
+        subject: signer.subjectOf(projectUserId),
+        actor,
+        requested_at: requestedAt.toISOString(),
+        completed_at: new Date().toISOString(),
+        erased,
+        remaining: await remainingOf(projectId, traces, working)
+      }
+      const signed = { ...receipt, signature: signer.signatureOf(receipt) }
+      await pool.transaction(async (tx) => {
+        await insertErasure(tx, projectId, toRow(signed))
+        const details = { rows: Object.values(erased).reduce((sum, rows) => sum + rows, 0) }
+        await recordAudit(tx, projectId, { actor, action: 'user.erase', target: receipt.erasure_id, details })
+      })
+      return signed
+    },
+
+    async list(projectId: ProjectId, after: string | null, limit: number, projectUserId: string | undefined) {
+      const subject = projectUserId === undefined ? undefined : (await signerOf(projectId)).subjectOf(projectUserId)
+      return (await listErasures(pool, projectId, after, limit, subject)).map((row) => toReceipt(projectId, row))
+    },
+
+    async get(projectId: ProjectId, id: string): Promise<SignedReceipt> {
+      const row = isUuid(id) ? await findErasure(pool, projectId, id.toLowerCase()) : undefined
+      if (!row) throw new Refusal('not_found', 'No erasure has this id.')
+      return toReceipt(projectId, row)
+    },
+
+    /** Whether this project issued the receipt as it is, and whether it is about a user. */
+    async verify(projectId: ProjectId, { signature, ...receipt }: SignedReceipt, projectUserId: string | undefined) {
+      const { isSigned, subjectOf } = await signerOf(projectId)
+      return {
+        valid: receipt.project_id === projectId && isSigned(receipt, signature),
+        same_user: projectUserId === undefined ? null : subjectOf(projectUserId) === receipt.subject
+      }
+    }
+  }
+}
+
+function absent(error: unknown): undefined {
+  if (!(error instanceof Refusal && error.code === 'not_found')) throw error
+}
+
+const one = (table: string, rows: number, reason: string, until: string | null): Remaining[] =>
+  rows === 0 ? [] : [{ table, rows, reason, until }]
+
+function summed(...all: Counts[]): Counts {
+  const sum: Counts = {}
+  for (const counts of all) for (const [table, rows] of Object.entries(counts)) sum[table] = (sum[table] ?? 0) + rows
+  return Object.fromEntries(Object.entries(sum).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const toRow = ({ erasure_id, project_id: _, requested_at, completed_at, ...rest }: SignedReceipt): ErasureRow => ({
+  ...rest,
+  id: erasure_id,
+  requested_at: new Date(requested_at),
+  completed_at: new Date(completed_at)
+})
+
+const toReceipt = (projectId: ProjectId, { id, ...row }: ErasureRow): SignedReceipt => ({
+  erasure_id: id,
+  project_id: projectId,
+  subject: row.subject,
+  actor: row.actor,
+  requested_at: row.requested_at.toISOString(),
+  completed_at: row.completed_at.toISOString(),
+  erased: row.erased,
+  remaining: row.remaining,
+  signature: row.signature
+})

@@ -3,6 +3,7 @@ import { type AgentsOptions, createAgents } from './a2a/a2a.ts'
 import { createActivityChannels } from './activity-channels/activity-channels.ts'
 import { campaignsOfTopic, createCampaigns } from './campaigns/campaigns.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
+import { createImports } from './devices/import/import.ts'
 import { createEvents, type EventSubscriber, moveHistory } from './events/events.ts'
 import { createGateways, type Sender } from './gateways/gateways.ts'
 import { createIntake } from './intake/intake.ts'
@@ -182,6 +183,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
   }
   const users = createUsers({ pool, metrics, beforeRemoval })
   const erasures = createErasures({ pool, key, users, devices, taskDays: config.TASK_RETENTION_DAYS })
+  const imports = createImports({ pool, users, devices })
   const events = createEvents({
     pool,
     devices,
@@ -318,6 +320,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     erasures,
     users,
     devices,
+    imports,
     events,
     intake,
     simulators,

@@ -5,6 +5,7 @@ import { campaignManagementRoutes } from './campaigns/manage-routes.ts'
 import { campaignPreviewRoutes } from './campaigns/preview/routes.ts'
 import { campaignSummaryRoutes } from './campaigns/summary-routes.ts'
 import type { Capabilities } from './capabilities.ts'
+import { importRoutes } from './devices/import/routes.ts'
 import { deviceManagementRoutes } from './devices/manage-routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { eventManagementRoutes } from './events/manage-routes.ts'
@@ -139,6 +140,7 @@ export function mountSurfaces(
   ])
 
   userRoutes(api, users)
+  importRoutes(api, capabilities.imports)
   deviceRoutes(api, devices, capabilities.identity)
   eventRoutes(api, events)
   preferenceRoutes(api, capabilities.preferences, capabilities.identity)

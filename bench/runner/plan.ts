@@ -61,6 +61,14 @@ export const plan: Bench[] = [
     needs: { ...wrk, pgbench: 'postgresql-contrib' }
   },
   {
+    name: 'import',
+    measures:
+      '`tidings import csv` over HTTP: users with two devices and tokens each, into a service with the embedded database.',
+    quick: ['20000'],
+    full: ['20000', '200000', '1000000'],
+    seconds: [140, 1_800]
+  },
+  {
     name: 'a2a',
     measures:
       '`SendMessage` at 50 connections, durable, beside the server of the official SDK, which keeps tasks in memory, and a bare echo, in turns.',

@@ -57,6 +57,14 @@ const commands: Record<string, Entry> = {
     summary: 'Get, set, unset, delete, list, import and export users, their preferences and journeys',
     load: () => import('./users/user.ts')
   },
+  import: {
+    summary: 'Move users, devices and push tokens in from a file or another service',
+    load: () => import('./import/import.ts')
+  },
+  translate: {
+    summary: 'Translate segments, messages and Liquid of OneSignal and Braze',
+    load: () => import('./translate/translate.ts')
+  },
   device: {
     summary: 'List, show and delete devices, add and use simulated ones',
     load: () => import('./users/device.ts')

@@ -71,6 +71,29 @@ export interface Operations {
       })[]
     }
   }
+  /** Store up to 1,000 users with their devices and push tokens. Takes a secret key. */
+  importUsers: {
+    body: {
+      /** Each with project_user_id (absent: its devices belong to anonymous users), properties, preferences, created_at, last_seen_at, and up to 100 devices as in POST /api/v1/devices with created_at and last_seen_at. */
+      users: unknown[]
+    }
+    result: {
+      /** Users that were stored. */
+      users: number
+      /** Devices that were stored. */
+      devices: number
+      errors: {
+        /** The position of the user in the request. */
+        index: number
+        /** devices[1].push_token: the rest of the user was stored. Otherwise none of it. */
+        path: string
+        /** What was wrong, as a sentence. */
+        error: string
+        /** What was wrong, as a word for programs. */
+        code: string
+      }[]
+    }
+  }
   /** Register devices, or tell what changed about them. Takes a secret or a public key. */
   registerDevices: {
     body: {
@@ -2637,6 +2660,7 @@ export const operations: Record<keyof Operations, readonly [method: string, path
   getUser: ['GET', '/api/v1/users/{project_user_id}'],
   removeUserProperties: ['POST', '/api/v1/users/{project_user_id}/properties:remove'],
   saveUsers: ['POST', '/api/v1/users:batch'],
+  importUsers: ['POST', '/api/v1/users:import'],
   registerDevices: ['POST', '/api/v1/devices'],
   deleteDevice: ['DELETE', '/api/v1/devices/{device_id}'],
   logInUser: ['POST', '/api/v1/devices/{device_id}/user/project-user-id'],

@@ -1,5 +1,5 @@
 import type { CallOptions, Transport } from './request.ts'
-import type { NewUser, Preferences, PreferencesChange, Properties } from './schemas.ts'
+import type { DeviceRegistration, NewUser, Preferences, PreferencesChange, Properties } from './schemas.ts'
 
 /** One request takes so many. */
 const mostAtOnce = 1_000
@@ -9,6 +9,25 @@ export interface RefusedUser {
   index: number
   error: string
   code: string
+}
+
+/** A user from elsewhere, with its devices. Without an id, the devices belong to anonymous users. */
+export interface ImportedUser {
+  project_user_id?: string
+  properties?: Properties
+  preferences?: { opted_out?: boolean; topics?: Record<string, boolean> }
+  /** RFC 3339. Of this time and the stored one, the earlier stays. */
+  created_at?: string
+  /** RFC 3339. Of this time and the stored one, the later stays. */
+  last_seen_at?: string
+  devices?: (DeviceRegistration & { created_at?: string; last_seen_at?: string })[]
+}
+
+export interface Imported {
+  users: number
+  devices: number
+  /** The parts that were not stored, by the place of their user in the list that was passed. */
+  errors: (RefusedUser & { path: string })[]
 }
 
 /** Users of the project, by your own ids. */
@@ -53,6 +72,29 @@ export function usersOf({ call }: Transport) {
       }
       if (waiting.length > 0) await send()
       return refused
+    },
+    /** Stores any number of users with their devices and push tokens, 500 in a request. It can be repeated. */
+    async import(
+      users: Iterable<ImportedUser> | AsyncIterable<ImportedUser>,
+      options?: CallOptions
+    ): Promise<Imported> {
+      const all: Imported = { users: 0, devices: 0, errors: [] }
+      let [waiting, done]: [ImportedUser[], number] = [[], 0]
+      const send = async () => {
+        const sent = { body: { users: waiting } }
+        const stored = await call('importUsers', sent, { ...options, repeats: 'always' })
+        all.users += stored.users
+        all.devices += stored.devices
+        all.errors.push(...stored.errors.map((error) => ({ ...error, index: done + error.index })))
+        done += waiting.length
+        waiting = []
+      }
+      for await (const user of users) {
+        waiting.push(user)
+        if (waiting.length === mostAtOnce / 2) await send()
+      }
+      if (waiting.length > 0) await send()
+      return all
     },
     preferences: (userId: string, options?: CallOptions): Promise<Preferences> =>
       call('getUserPreferences', of(userId), options),

@@ -85,8 +85,17 @@ export const tokensOfDevice = async (db: Db, projectId: ProjectId, deviceId: str
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex')
 
-/** Stores the token that each device reported; null: the device no longer has one. */
-export async function setTokens(db: Db, projectId: ProjectId, said: Map<string, TokenInput | null>, at: Date) {
+/**
+ * Stores the token that each device reported; null: the device no longer has one. `known`: those of the devices that may
+ * have another token, if the others are new.
+ */
+export async function setTokens(
+  db: Db,
+  projectId: ProjectId,
+  said: Map<string, TokenInput | null>,
+  at: Date,
+  known: string[] = [...said.keys()]
+) {
   if (said.size === 0) return
   // If two devices of a batch report the same token, the later one gets it.
   const byHash = new Map<string, object>()
@@ -100,7 +109,7 @@ export async function setTokens(db: Db, projectId: ProjectId, said: Map<string, 
     const rows = hashes.map((hash) => byHash.get(hash))
     await db.run(register, [projectId, JSON.stringify(rows), at])
   }
-  await db.run(retire, [projectId, [...said.keys()], hashes])
+  if (known.length > 0) await db.run(retire, [projectId, known, hashes])
 }
 
 export interface ActivityToken {

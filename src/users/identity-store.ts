@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
-import { heldProject, statement } from '../platform/db/statement.ts'
+import { asTexts, heldProject, statement, texts } from '../platform/db/statement.ts'
 import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import { isOut, mergedChoices } from './choice-store.ts'
 import { indexUsers, unindexUsers } from './index-store.ts'
@@ -68,6 +68,24 @@ const mergeRow = statement(
    indexed as (${indexUsers('changed')})
    select id from changed`
 )
+// Only anonymous users: a named one may have changed since the values were taken.
+const mergeAnonymous = statement(
+  'users.merge_anonymous',
+  `with changed as (update users set properties = users.properties || g.properties, updated_at = $4
+     from unnest($2::uuid[], ${texts('$3')}::jsonb[]) as g(id, properties)
+    where users.project_id = $1 and users.id = g.id and users.project_user_id is null
+      and ${fits('users.properties || g.properties')}
+   returning users.id, users.properties),
+   indexed as (${indexUsers('changed')})
+   select id from changed`
+)
+const keepTimes = statement(
+  'users.keep_times',
+  `update users
+      set created_at = least(users.created_at, g.created_at), last_seen_at = greatest(users.last_seen_at, g.seen_at)
+     from unnest($2::uuid[], $3::timestamptz[], $4::timestamptz[]) as g(id, created_at, seen_at)
+    where users.project_id = $1 and users.id = g.id`
+)
 const dropNames = statement(
   'users.drop_properties',
   `with changed as (update users set properties = properties - $3::text[], updated_at = $4
@@ -135,3 +153,27 @@ export const mergeProperties = async (db: Db, projectId: ProjectId, id: string, 
 
 export const dropProperties = (db: Db, projectId: ProjectId, id: string, names: string[], at: Date) =>
   db.run(dropNames, [projectId, id, names, at])
+
+/** Merges properties into anonymous users. One that would exceed the limits keeps its own. */
+export async function mergePropertiesOf(
+  db: Db,
+  projectId: ProjectId,
+  given: ReadonlyMap<string, Properties>,
+  at: Date
+) {
+  if (given.size === 0) return
+  await db.query(mergeAnonymous, [projectId, [...given.keys()], asTexts([...given.values()]), at])
+}
+
+export interface Times {
+  createdAt: Date | undefined
+  lastSeenAt: Date | undefined
+}
+
+/** Of the times that are given and those that are stored, keeps the earlier creation and the later sighting. */
+export async function setTimes(db: Db, projectId: ProjectId, given: ReadonlyMap<string, Times>) {
+  if (given.size === 0) return
+  const created = [...given.values()].map(({ createdAt }) => createdAt ?? null)
+  const seen = [...given.values()].map(({ lastSeenAt }) => lastSeenAt ?? null)
+  await db.run(keepTimes, [projectId, [...given.keys()], created, seen])
+}

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { Refusal } from '../platform/errors.ts'
-import { isAbsent, isObject, refusing } from '../platform/fields.ts'
 import { parseNamed } from '../platform/http/json/read.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Choices } from './choice-store.ts'
+import { choicesIn } from './choices.ts'
 import type { Users } from './users.ts'
 
 export interface ImportOutcome {
@@ -17,8 +17,6 @@ const linesAtOnce = 500
 const errorsShown = 100
 /** A user has at most 64 KiB of properties; a much longer line is not a user, and must not fill the memory. */
 const maxLineBytes = 1024 * 1024
-/** A project has no more topics. */
-const mostTopics = 200
 const bounds = { levels: 256, values: maxLineBytes }
 
 /** Reads one user per line and writes them in batches, so that neither side needs to hold all of them. */
@@ -74,18 +72,6 @@ async function parseLine(bytes: Buffer): Promise<unknown> {
   } catch {
     return undefined
   }
-}
-
-/** The preferences of a line, as an export writes them. */
-function choicesIn(user: unknown): Choices | undefined | Refusal {
-  const given = isObject(user) ? user.preferences : undefined
-  if (isAbsent(given)) return undefined
-  const { opted_out = false, topics = {} } = isObject(given) ? given : { topics: null }
-  const names = isObject(topics) ? Object.entries(topics) : undefined
-  const sound = names?.every(([name, wanted]) => /^[a-z0-9_-]{1,64}$/.test(name) && typeof wanted === 'boolean')
-  if (!sound || names!.length > mostTopics || typeof opted_out !== 'boolean')
-    return refusing('invalid_parameter')('preferences', 'must be {"opted_out": false, "topics": {"offers": true}}')
-  return { ...(opted_out && { out: true }), ...(names!.length > 0 && { topics: topics as Record<string, boolean> }) }
 }
 
 async function* linesOf(body: Readable): AsyncGenerator<Buffer> {

@@ -13,6 +13,7 @@ import * as store from './store.ts'
 
 export type { Choices } from './choice-store.ts'
 export * as choice from './choice-store.ts'
+export { choicesIn } from './choices.ts'
 export * as identity from './identity-store.ts'
 export { indexedProperties, indexedValue } from './index-store.ts'
 export {
@@ -23,7 +24,7 @@ export {
   tooLarge
 } from './properties.ts'
 export { maxProperties } from './schemas.ts'
-export { type DrawnUser, putUsers, type StoredUser } from './store.ts'
+export { type DrawnUser, type PutUser, putUsers, type StoredUser } from './store.ts'
 export type BatchResult = { properties: Properties } | { error: string; code: RefusalCode }
 export type Users = ReturnType<typeof createUsers>
 

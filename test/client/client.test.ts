@@ -71,6 +71,14 @@ describe('the client', async () => {
     assert.deepEqual(await tidings.users.get('u1000'), {})
   })
 
+  it('imports users with their devices', async () => {
+    const phones = [{ id: 'cy-phone', platform: 'IOS', push_token: 'c0ffee' }, { id: 'cy-pad' }]
+    const imported = await tidings.users.import([{ project_user_id: 'cy', devices: phones }])
+    assert.deepEqual([imported.users, imported.devices, imported.errors.length], [1, 1, 1])
+    assert.equal(imported.errors[0]!.path, 'devices[1].platform')
+    await tidings.users.delete('cy')
+  })
+
   it('registers devices and tracks events, with a public key', async () => {
     const [device] = await app.devices.register([{ id: 'browser', platform: 'WEB' }])
     assert.equal(device!.platform, 'WEB')

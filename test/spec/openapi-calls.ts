@@ -40,6 +40,10 @@ export async function calls(service: TestService): Promise<Record<string, () => 
     getUser: () => call('GET', '/api/v1/users/ana'),
     removeUserProperties: () => call('POST', '/api/v1/users/ana/properties:remove', { json: { names: ['none'] } }),
     saveUsers: () => call('POST', '/api/v1/users:batch', { json: { users: [user, { project_user_id: '' }] } }),
+    importUsers: () =>
+      call('POST', '/api/v1/users:import', {
+        json: { users: [{ ...user, devices: [{ id: 'moved-phone', platform: 'IOS' }, {}] }] }
+      }),
     listProjectUsers: () => manage('GET', `${own}/users?limit=10&search=an`),
     createProjectUser: () => manage('POST', `${own}/users`, { project_user_id: 'new' }),
     getProjectUser: () => manage('GET', `${own}/users/ana`),

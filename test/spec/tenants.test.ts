@@ -135,6 +135,7 @@ const mineAnyway = new Set([
   'POST /api/v1/users',
   'DELETE /api/v1/users/{project_user_id}',
   'POST /api/v1/users:batch',
+  'POST /api/v1/users:import',
   'POST /api/v1/devices',
   'POST /api/v1/web-push/simulated-subscriptions',
   'DELETE /api/v1/devices/{device_id}',

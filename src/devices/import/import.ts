@@ -1,0 +1,127 @@
+import type { Db, Pool } from '../../platform/db/db.ts'
+import { againIfRaced } from '../../platform/db/races.ts'
+import { Refusal } from '../../platform/errors.ts'
+import { newId, type ProjectId } from '../../platform/ids.ts'
+import { identity, type PutUser, type Users } from '../../users/users.ts'
+import type { Devices } from '../devices.ts'
+import { lockDevices } from '../store.ts'
+import { setTokens } from '../token-store.ts'
+import { devicesOf, type Entry, type ImportedDevice, type NotStored, notStoredOf, readEntry } from './entries.ts'
+import { type WrittenImport, writeImported } from './store.ts'
+
+export type Imports = ReturnType<typeof createImports>
+
+export interface ImportOutcome {
+  users: number
+  devices: number
+  errors: NotStored[]
+}
+
+/** A device of an entry, with the user it shall belong to. */
+interface Placed extends ImportedDevice {
+  entry: Entry
+  /** The service's id of a named user; undefined: an anonymous one. */
+  userId: string | undefined
+}
+
+/**
+ * Stores users with their devices and tokens, many in one transaction: five statements for a thousand users, where
+ * single requests need five for each. Everything can be repeated.
+ */
+export function createImports({ pool, users, devices }: { pool: Pool; users: Users; devices: Devices }) {
+  async function writeTogether(tx: Db, projectId: ProjectId, entries: Entry[], errors: NotStored[]) {
+    const at = new Date()
+    const last = new Map(
+      entries.flatMap((entry) => entry.devices.map((device) => [device.input.id, { entry, device }]))
+    )
+    // Devices are locked before users, as every writer does.
+    const known = new Map((await lockDevices(tx, projectId, [...last.keys()])).map((row) => [row.id, row]))
+    const named = entries.filter(({ projectUserId }) => projectUserId !== undefined)
+    const put = await users.createIn(
+      tx,
+      projectId,
+      named.map(({ projectUserId, properties }) => ({ projectUserId: projectUserId!, properties }))
+    )
+    const ids = new Map<Entry, string>()
+    for (const [index, entry] of named.entries()) {
+      const outcome: PutUser | Refusal = put[index]!
+      if (outcome instanceof Refusal) errors.push(notStoredOf(entry.index, outcome))
+      else ids.set(entry, outcome.id)
+    }
+    const placed = [...last.values()].flatMap(({ entry, device }): Placed[] => {
+      const userId = ids.get(entry)
+      // The devices of a refused user are refused with it.
+      return userId === undefined && entry.projectUserId !== undefined ? [] : [{ ...device, entry, userId }]
+    })
+    const rows = placed.map((one) => rowOf(one, known.get(one.input.id), at))
+    const fresh = rows.filter((row, index) => !known.has(row.id) && placed[index]!.userId === undefined)
+    const freshIds = fresh.map((row) => row.user_id)
+    if (freshIds.length > 0 && !(await identity.createAnonymous(tx, projectId, freshIds, at))) throw projectGone()
+    const written = rows.length > 0 ? await writeImported(tx, projectId, rows, at) : new Map<string, string>()
+    if (written.size < rows.length) throw projectGone()
+    const orphans = fresh.filter((row) => written.get(row.id) !== row.user_id).map((row) => row.user_id)
+    if (orphans.length > 0) await identity.removeAnonymous(tx, projectId, orphans)
+    const said = placed.flatMap(({ input: { id, token } }) => (token === undefined ? [] : [[id, token] as const]))
+    const tokens = new Map(said)
+    const mayHaveOthers = [...tokens.keys()].filter((id) => known.has(id))
+    await setTokens(tx, projectId, tokens, at, mayHaveOthers)
+    await identity.mergePropertiesOf(tx, projectId, anonymousProperties(placed, written), at)
+    await identity.setTimes(tx, projectId, timesOf(ids))
+    return { placed, written, stored: ids.size }
+  }
+
+  return {
+    /** Stores what can be stored, and returns why the rest was not. */
+    async run(projectId: ProjectId, sent: unknown[]): Promise<ImportOutcome> {
+      const notRead: NotStored[] = []
+      const platforms = await devices.platformsFor(projectId, sent.flatMap(devicesOf))
+      const entries = sent.flatMap((one, index) => readEntry(one, index, platforms, notRead) ?? [])
+      const { errors, placed, written, stored } = await againIfRaced(() => {
+        const refused: NotStored[] = []
+        return pool.transaction(async (tx) => ({
+          errors: refused,
+          ...(await writeTogether(tx, projectId, entries, refused))
+        }))
+      })
+      const choices = new Map(
+        entries.flatMap(({ projectUserId, choices }) =>
+          projectUserId !== undefined && choices ? [[projectUserId, choices]] : []
+        )
+      )
+      await users.mergeChoices(projectId, choices)
+      // A device that belonged to another user moves with its history, as if its user had logged in.
+      const moving = placed.filter(({ input, userId }) => userId !== undefined && written.get(input.id) !== userId)
+      for (const { input, entry } of moving) await devices.link(projectId, input.id, entry.projectUserId)
+      const all = [...notRead, ...errors].sort((one, two) => one.index - two.index)
+      return { users: stored, devices: placed.length, errors: all }
+    }
+  }
+}
+
+type Known = Awaited<ReturnType<typeof lockDevices>>[number]
+
+function rowOf({ input, userId, createdAt, lastSeenAt }: Placed, known: Known | undefined, at: Date): WrittenImport {
+  const { id, platform, pushPermission, facts } = input
+  return {
+    id,
+    user_id: known?.user_id ?? userId ?? newId(),
+    platform,
+    push_permission: (pushPermission === undefined ? known?.push_permission : pushPermission) ?? true,
+    facts: { ...known?.facts, ...facts },
+    created_at: createdAt ?? lastSeenAt ?? at,
+    last_seen_at: lastSeenAt ?? createdAt ?? at
+  }
+}
+
+/** The properties of entries without an id, by the user of each of their devices. */
+function anonymousProperties(placed: readonly Placed[], written: ReadonlyMap<string, string>) {
+  const found = placed.filter(({ userId, entry }) => userId === undefined && Object.keys(entry.properties).length > 0)
+  return new Map(found.map(({ input, entry }) => [written.get(input.id)!, entry.properties]))
+}
+
+function timesOf(ids: ReadonlyMap<Entry, string>) {
+  const given = [...ids].filter(([{ createdAt, lastSeenAt }]) => createdAt || lastSeenAt)
+  return new Map(given.map(([{ createdAt, lastSeenAt }, id]) => [id, { createdAt, lastSeenAt }]))
+}
+
+const projectGone = () => new Refusal('invalid_api_key', 'Invalid API key')

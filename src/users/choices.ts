@@ -1,0 +1,18 @@
+import type { Refusal } from '../platform/errors.ts'
+import { isAbsent, isObject, refusing } from '../platform/fields.ts'
+import type { Choices } from './choice-store.ts'
+
+/** A project has no more topics. */
+const mostTopics = 200
+
+/** The preferences of a user, as an export writes them. */
+export function choicesIn(user: unknown): Choices | undefined | Refusal {
+  const given = isObject(user) ? user.preferences : undefined
+  if (isAbsent(given)) return undefined
+  const { opted_out = false, topics = {} } = isObject(given) ? given : { topics: null }
+  const names = isObject(topics) ? Object.entries(topics) : undefined
+  const sound = names?.every(([name, wanted]) => /^[a-z0-9_-]{1,64}$/.test(name) && typeof wanted === 'boolean')
+  if (!sound || names!.length > mostTopics || typeof opted_out !== 'boolean')
+    return refusing('invalid_parameter')('preferences', 'must be {"opted_out": false, "topics": {"offers": true}}')
+  return { ...(opted_out && { out: true }), ...(names!.length > 0 && { topics: topics as Record<string, boolean> }) }
+}

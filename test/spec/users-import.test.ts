@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Json } from '../support/http.ts'
+import { startService } from '../support/service.ts'
+
+describe('POST /api/v1/users:import', async () => {
+  const service = await startService()
+  const apns = 'ab'.repeat(32)
+
+  async function made() {
+    const project = await service.project()
+    const manage = (path: string) => service.manage('GET', `/projects/${project.id}${path}`).then(({ json }) => json)
+    return {
+      project,
+      bring: async (...users: unknown[]) =>
+        (await project.call('POST', '/api/v1/users:import', { json: { users } })).json as Json,
+      user: (id: string) => manage(`/users/${id}`),
+      device: (id: string) => manage(`/devices/${id}`)
+    }
+  }
+
+  it('stores users with devices and tokens, and the times they were seen elsewhere', async () => {
+    const { bring, user, device } = await made()
+    const phone = {
+      id: 'phone',
+      platform: 'IOS',
+      push_token: apns,
+      model: 'iPhone',
+      last_seen_at: '2026-01-02T00:00:00Z'
+    }
+    const pad = { id: 'pad', platform: 'ANDROID', push_token: 'fcm:token', is_push_permission_granted: false }
+    const ana = {
+      project_user_id: 'ana',
+      properties: { plan: 'premium' },
+      created_at: '2024-01-01T00:00:00Z',
+      devices: [phone, pad]
+    }
+    for (const _ of ['first', 'again']) {
+      assert.deepEqual(await bring(ana, { project_user_id: 'bo' }), { users: 2, devices: 2, errors: [] })
+      const stored = await user('ana')
+      assert.deepEqual([stored.properties, stored.created_at], [{ plan: 'premium' }, '2024-01-01T00:00:00.000Z'])
+      const { push, model, last_seen_at, project_user_id } = await device('phone')
+      assert.deepEqual([project_user_id, model, push.type], ['ana', 'iPhone', 'APNS'])
+      assert.equal(last_seen_at, '2026-01-02T00:00:00.000Z')
+      assert.equal((await device('pad')).is_push_permission_granted, false)
+    }
+    await bring({
+      ...ana,
+      created_at: '2025-01-01T00:00:00Z',
+      devices: [{ ...phone, last_seen_at: '2025-01-01T00:00:00Z' }]
+    })
+    assert.equal((await user('ana')).created_at, '2024-01-01T00:00:00.000Z')
+    assert.equal((await device('phone')).last_seen_at, '2026-01-02T00:00:00.000Z')
+  })
+
+  it('gives devices without a user id an anonymous user with the properties, which a later login keeps', async () => {
+    const { bring, user, device, project } = await made()
+    const phone = { id: 'phone', platform: 'IOS', push_token: apns }
+    await bring(
+      { properties: { city: 'Lima' }, devices: [phone] },
+      { properties: { n: 1 }, devices: [{ id: 'b', platform: 'WEB' }] }
+    )
+    assert.equal((await device('phone')).project_user_id, null)
+    // An import that names the user moves the device with what its anonymous user had.
+    assert.deepEqual(await bring({ project_user_id: 'ana', devices: [phone] }), { users: 1, devices: 1, errors: [] })
+    assert.equal((await device('phone')).project_user_id, 'ana')
+    assert.deepEqual((await user('ana')).properties, { city: 'Lima' })
+    await bring({ properties: { city: 'Quito' }, devices: [phone] })
+    assert.deepEqual((await user('ana')).properties, { city: 'Lima' }, 'an old export changes no named user')
+    await bring({ project_user_id: 'bo', devices: [phone] })
+    assert.equal((await device('phone')).project_user_id, 'bo')
+    await project.call('DELETE', '/api/v1/users/bo')
+    assert.equal((await device('phone')).code, 'device_not_found')
+  })
+
+  it('merges preferences, and takes the last of two entries for a device', async () => {
+    const { bring, device, project } = await made()
+    await bring({ project_user_id: 'ana', preferences: { opted_out: true } })
+    assert.equal((await project.call('GET', '/api/v1/users/ana/preferences')).json.opted_out, true)
+    const phone = { id: 'phone', platform: 'IOS' }
+    await bring({ project_user_id: 'a', devices: [phone] }, { project_user_id: 'b', devices: [phone] })
+    assert.equal((await device('phone')).project_user_id, 'b')
+    const twice = await bring(
+      { project_user_id: 'a', properties: { n: 1 } },
+      { project_user_id: 'a', properties: { m: 2 } }
+    )
+    assert.deepEqual([twice.users, (await project.call('GET', '/api/v1/users/a')).json.properties], [2, { n: 1, m: 2 }])
+  })
+
+  it('names each part that was not stored, and stores the rest', async () => {
+    const { bring, user } = await made()
+    const large = { text: 'x'.repeat(40_000) }
+    await bring({ project_user_id: 'full', properties: large })
+    const answer = await bring(
+      {
+        project_user_id: 'ana',
+        devices: [{ id: 'p' }, { id: 'q', platform: 'IOS' }, 7, { id: 'r', platform: 'IOS', push_token: 3 }]
+      },
+      { project_user_id: '' },
+      7,
+      {},
+      { project_user_id: 'bo', properties: { list: [1] } },
+      { project_user_id: 'full', properties: { more: 'x'.repeat(40_000) }, devices: [{ id: 'f', platform: 'IOS' }] },
+      { project_user_id: 'cy', created_at: 'yesterday' },
+      { project_user_id: 'cy', devices: {} },
+      { project_user_id: 'cy', preferences: 1 }
+    )
+    assert.deepEqual([answer.users, answer.devices], [1, 1])
+    assert.deepEqual(
+      answer.errors.map(({ index, path, code }: Json) => [index, path, code]),
+      [
+        [0, 'devices[0].platform', 'invalid_device'],
+        [0, 'devices[2]', 'invalid_device'],
+        [0, 'devices[3].push_token', 'invalid_device'],
+        [1, 'project_user_id', 'invalid_project_user_id'],
+        [2, '', 'malformed_body'],
+        [3, 'project_user_id', 'invalid_project_user_id'],
+        [4, 'properties.list', 'invalid_properties'],
+        [5, '', 'properties_too_large'],
+        [6, 'created_at', 'invalid_parameter'],
+        [7, 'devices', 'invalid_device'],
+        [8, 'preferences', 'invalid_parameter']
+      ]
+    )
+    assert.deepEqual((await user('full')).properties, large)
+  })
+
+  it('needs a secret key, and takes at most 1,000 users', async () => {
+    const { project } = await made()
+    const users = Array.from({ length: 1_001 }, () => ({}))
+    assert.equal((await project.call('POST', '/api/v1/users:import', { json: { users } })).status, 400)
+    const headers = { 'x-service-api-key': project.publicKey }
+    assert.ok((await project.call('POST', '/api/v1/users:import', { json: { users: [] }, headers })).status >= 401)
+  })
+})

@@ -79,9 +79,9 @@ export interface Operations {
     }
     result: {
       /** Users that were stored. */
-      users: number
+      stored_users: number
       /** Devices that were stored. */
-      devices: number
+      stored_devices: number
       errors: {
         /** The position of the user in the request. */
         index: number

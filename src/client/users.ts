@@ -83,8 +83,8 @@ export function usersOf({ call }: Transport) {
       const send = async () => {
         const sent = { body: { users: waiting } }
         const stored = await call('importUsers', sent, { ...options, repeats: 'always' })
-        all.users += stored.users
-        all.devices += stored.devices
+        all.users += stored.stored_users
+        all.devices += stored.stored_devices
         all.errors.push(...stored.errors.map((error) => ({ ...error, index: done + error.index })))
         done += waiting.length
         waiting = []

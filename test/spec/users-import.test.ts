@@ -36,7 +36,7 @@ describe('POST /api/v1/users:import', async () => {
       devices: [phone, pad]
     }
     for (const _ of ['first', 'again']) {
-      assert.deepEqual(await bring(ana, { project_user_id: 'bo' }), { users: 2, devices: 2, errors: [] })
+      assert.deepEqual(await bring(ana, { project_user_id: 'bo' }), { stored_users: 2, stored_devices: 2, errors: [] })
       const stored = await user('ana')
       assert.deepEqual([stored.properties, stored.created_at], [{ plan: 'premium' }, '2024-01-01T00:00:00.000Z'])
       const { push, model, last_seen_at, project_user_id } = await device('phone')
@@ -62,7 +62,11 @@ describe('POST /api/v1/users:import', async () => {
     )
     assert.equal((await device('phone')).project_user_id, null)
     // An import that names the user moves the device with what its anonymous user had.
-    assert.deepEqual(await bring({ project_user_id: 'ana', devices: [phone] }), { users: 1, devices: 1, errors: [] })
+    assert.deepEqual(await bring({ project_user_id: 'ana', devices: [phone] }), {
+      stored_users: 1,
+      stored_devices: 1,
+      errors: []
+    })
     assert.equal((await device('phone')).project_user_id, 'ana')
     assert.deepEqual((await user('ana')).properties, { city: 'Lima' })
     await bring({ properties: { city: 'Quito' }, devices: [phone] })
@@ -84,7 +88,10 @@ describe('POST /api/v1/users:import', async () => {
       { project_user_id: 'a', properties: { n: 1 } },
       { project_user_id: 'a', properties: { m: 2 } }
     )
-    assert.deepEqual([twice.users, (await project.call('GET', '/api/v1/users/a')).json.properties], [2, { n: 1, m: 2 }])
+    assert.deepEqual(
+      [twice.stored_users, (await project.call('GET', '/api/v1/users/a')).json.properties],
+      [2, { n: 1, m: 2 }]
+    )
   })
 
   it('names each part that was not stored, and stores the rest', async () => {
@@ -105,7 +112,7 @@ describe('POST /api/v1/users:import', async () => {
       { project_user_id: 'cy', devices: {} },
       { project_user_id: 'cy', preferences: 1 }
     )
-    assert.deepEqual([answer.users, answer.devices], [1, 1])
+    assert.deepEqual([answer.stored_users, answer.stored_devices], [1, 1])
     assert.deepEqual(
       answer.errors.map(({ index, path, code }: Json) => [index, path, code]),
       [

@@ -17,6 +17,12 @@ export interface Stored {
   errors: { index: number; path: string; error: string; code: string }[]
 }
 
+/** The response of the service. */
+interface Said extends Pick<Stored, 'errors'> {
+  stored_users: number
+  stored_devices: number
+}
+
 const responseMs = 110_000
 /** A service that restarts is back within this time. */
 const patienceMs = 120_000
@@ -65,8 +71,8 @@ export function sendsTo({ url, project, key }: Service, interrupt: AbortSignal) 
     for (let attempt = 0; ; attempt += 1) {
       const response = await once(body)
       if (!(response instanceof Failure)) {
-        const stored = await response.json().catch(() => undefined)
-        if (stored !== undefined) return stored as Stored
+        const said = (await response.json().catch(() => undefined)) as Said | undefined
+        if (said !== undefined) return { users: said.stored_users, devices: said.stored_devices, errors: said.errors }
       } else if (Date.now() > giveUpMs) throw response
       const asked = response instanceof Failure ? (response as { waitMs?: number }).waitMs : undefined
       await sleep(Math.min(longestWaitMs, asked ?? 250 * 2 ** attempt), undefined, { signal: interrupt }).catch(() => {

@@ -12,8 +12,8 @@ import { type WrittenImport, writeImported } from './store.ts'
 export type Imports = ReturnType<typeof createImports>
 
 export interface ImportOutcome {
-  users: number
-  devices: number
+  stored_users: number
+  stored_devices: number
   errors: NotStored[]
 }
 
@@ -93,7 +93,7 @@ export function createImports({ pool, users, devices }: { pool: Pool; users: Use
       const moving = placed.filter(({ input, userId }) => userId !== undefined && written.get(input.id) !== userId)
       for (const { input, entry } of moving) await devices.link(projectId, input.id, entry.projectUserId)
       const all = [...notRead, ...errors].sort((one, two) => one.index - two.index)
-      return { users: stored, devices: placed.length, errors: all }
+      return { stored_users: stored, stored_devices: placed.length, errors: all }
     }
   }
 }

@@ -12,8 +12,8 @@ const ImportBody = Type.Object({
   })
 })
 const ImportAnswer = Type.Object({
-  users: Type.Integer({ description: 'Users that were stored.' }),
-  devices: Type.Integer({ description: 'Devices that were stored.' }),
+  stored_users: Type.Integer({ description: 'Users that were stored.' }),
+  stored_devices: Type.Integer({ description: 'Devices that were stored.' }),
   errors: Type.Array(
     Type.Object({
       index: Type.Integer({ description: 'The position of the user in the request.' }),

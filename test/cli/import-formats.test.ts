@@ -85,8 +85,8 @@ test('exports of other services are imported', async (t) => {
     const { level: _, ...properties } = (await user('ana')).properties
     assert.deepEqual(properties, { plan: 'premium', ...expected })
     assert.deepEqual(await notTaken(json), [
-      [2, 'properties', 'customAttributes'],
-      [15, 'line', 'the account is disabled']
+      [3, 'properties', 'customAttributes'],
+      [16, 'line', 'the account is disabled']
     ])
     const csv = await file('firebase.csv')
     assert.equal((await tidings('import', 'firebase', csv)).stdout, 'Imported 3 records: 2 users and 0 devices.\n')

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { agentOf } from '../a2a/agent.ts'
+import { link } from '../support/devices.ts'
 import { plant, whereIs } from '../support/planted.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestProject } from '../support/service.ts'
@@ -112,5 +114,21 @@ describe('the erasure of a user', () => {
       [['a2a_tasks', 0]]
     )
     assert.equal((await project.call('GET', '/api/v1/users/anna')).status, 200)
+  })
+
+  it('spares what is about others if the id is an ordinary word, and finds what names the user in a field', async () => {
+    const project = await service.project()
+    const agent = agentOf(service, project, 'official')
+    const create = (data: object) => agent.result('send', { message: agent.message({ skill: 'create-user', ...data }) })
+    await create({ projectUserId: 'customer' })
+    await create({ projectUserId: 'bo', properties: { kind: 'customer', device: 'phone' } })
+    await project.call('POST', '/api/v1/devices', { json: { devices: [{ id: 'phone', platform: 'IOS' }] } })
+    await link(project, 'phone', 'customer')
+    const tasks = () => service.sql('select content::text from a2a_tasks where project_id = $1', [project.id])
+    assert.equal((await tasks()).length, 2)
+    await erase(project, 'customer')
+    const left = await tasks()
+    assert.equal(left.length, 1)
+    assert.match(left[0]!.content, /"bo"/)
   })
 })

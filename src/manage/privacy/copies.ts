@@ -12,8 +12,11 @@ export interface Traces {
 
 export type Counts = Record<string, number>
 
-/** A shorter id may be a common word, so it is searched as a whole value only, and not in the words of agents. */
-export const shortestWord = 5
+/**
+ * An id of letters, or a short one, may be an ordinary word or value: it counts only where a field names an id, and not in the
+ * words of agents, because the texts about others would be erased with it.
+ */
+export const isOrdinary = (id: string): boolean => id.length < 8 || /^\p{L}*$/u.test(id)
 
 const namesOf = ({ projectUserId, userId, deviceIds }: Traces) => [
   projectUserId,
@@ -24,15 +27,21 @@ const namesOf = ({ projectUserId, userId, deviceIds }: Traces) => [
 const inJson = (name: string) => JSON.stringify(name).slice(1, -1)
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** Whether a text of JSON has one of the names as a value, or as a word of a longer text. */
-function mentions(names: string[]): (text: string) => boolean {
-  const alternatives = names.map((name) => {
-    const safe = escaped(inJson(name))
-    const value = `"${safe}\\\\?"`
-    return name.length < shortestWord ? value : `${value}|(?<![\\p{L}\\p{N}_-])${safe}(?![\\p{L}\\p{N}_-])`
-  })
-  const pattern = new RegExp(alternatives.join('|'), 'u')
+/** Whether a text of JSON has the id of the user, as a value or as a word of a longer text, or the id of a device as a value. */
+function mentions({ deviceIds, ...traces }: Traces): (text: string) => boolean {
+  const users = namesOf({ ...traces, deviceIds: [] })
+  const patterns = [...users.map((id) => patternOf(id, true)), ...deviceIds.map((id) => patternOf(id, false))]
+  const pattern = new RegExp(patterns.join('|'), 'u')
   return (text) => pattern.test(text)
+}
+
+function patternOf(id: string, asWord: boolean): string {
+  const safe = escaped(inJson(id))
+  // Some JSON stands inside a string of JSON, with its quotes escaped.
+  const value = `"${safe}\\\\?"`
+  // A field such as project_user_id or deviceIds, or a stored target: ["project_user_id", "ana"].
+  if (isOrdinary(id)) return `[iI]ds?\\\\?"\\s*[:,]\\s*(?:\\[[^\\]]{0,200})?\\\\?${value}`
+  return asWord ? `${value}|(?<![\\p{L}\\p{N}_-])${safe}(?![\\p{L}\\p{N}_-])` : value
 }
 
 /**
@@ -46,7 +55,7 @@ export async function eraseCopies(
   traces: Traces
 ): Promise<{ erased: Counts; working: number }> {
   const names = namesOf(traces)
-  const about = { db, projectId, names, texts: names.map(inJson), mentioned: mentions(names) }
+  const about = { db, projectId, names, texts: names.map(inJson), mentioned: mentions(traces) }
   const { working, ...rows } = await eraseRows(about)
   const erased = {
     ...rows,
@@ -147,6 +156,7 @@ async function eraseResponses({ db, projectId, names, texts, mentioned }: About)
   const replaced = (text: string | null) =>
     text === null ? null : quoted.reduce((all, [from, to]) => all.replaceAll(from, to), text)
   for await (const row of store.keyCopies(db, projectId, texts)) {
+    if (!mentioned(`${row.answer} ${row.work}`)) continue
     const answer = row.answer !== null && mentioned(row.answer) ? withoutTask(row.answer) : row.answer
     const now = { ...row, answer: replaced(answer), work: replaced(row.work) }
     if (now.answer === row.answer && now.work === row.work) continue

@@ -4,7 +4,7 @@ import { Refusal } from '../../platform/errors.ts'
 import { isUuid, newId, type ProjectId } from '../../platform/ids.ts'
 import { recordAudit } from '../../projects/projects.ts'
 import type { Users } from '../../users/users.ts'
-import { type Counts, eraseCopies, shortestWord, type Traces } from './copies.ts'
+import { type Counts, eraseCopies, isOrdinary, type Traces } from './copies.ts'
 import { definitionsNaming, keysNamedAfter } from './copies-store.ts'
 import {
   countOfUsers,
@@ -60,12 +60,12 @@ export function createErasures({ pool, key, users, devices, taskDays }: ErasureN
     return [
       ...one('idempotency_keys', named.rows, 'Callers made their keys of the id.', named.until?.toISOString() ?? null),
       ...one('a2a_tasks', working, 'Tasks were at work. Repeat the erasure.', tasksEnd),
-      ...(projectUserId.length < shortestWord
+      ...(isOrdinary(projectUserId)
         ? [
             {
               table: 'a2a_tasks',
               rows: 0,
-              reason: 'The id is too short to be searched in the words of agents.',
+              reason: 'The id may be an ordinary word, so it was not searched in the words of agents.',
               until: tasksEnd
             }
           ]

@@ -83,7 +83,9 @@ function faultOf(request: WildRequest, reply: WireReply | undefined): string | u
   if (status >= 500 || status < 200) return `${status} ${text.slice(0, 300)}`
   if (!request.caller.everywhere && text.includes(marker)) return `data of another project: ${text.slice(0, 500)}`
   if (status >= 400 && inner.test(text)) return `words of an inner part: ${text.slice(0, 500)}`
-  if (text.includes('-32603')) return `an internal error: ${text.slice(0, 300)}`
+  // The docs name the code too, in text and Markdown.
+  const isAnswer = /json|event-stream/.test(headers.get('content-type') ?? '')
+  if (isAnswer && text.includes('-32603')) return `an internal error: ${text.slice(0, 300)}`
   return headers.has('x-request-id') ? undefined : `no X-Request-ID: ${status}`
 }
 

@@ -90,7 +90,7 @@ if (chosen.length > 0 || long) {
   failed = await ran(await (shared ? inLanes(files, place, 4, limitMs) : inProcesses(files, place, limitMs)), place, 4)
 } else {
   // More lanes than processors, because tests often wait. Fewer for tests in which a takeover has a time limit.
-  failed += await phase('The suite', 6, (file) => !ordeals.test(file))
+  failed += await phase('The suite', 5, (file) => !ordeals.test(file))
   if (!statements) failed += await phase('Crash and fuzz runs', 4, (file) => ordeals.test(file))
 }
 failed += await leftBehind()

@@ -22,6 +22,7 @@ import * as gateways from './gateways/credentials/schemas.ts'
 import * as journeys from './journeys/schemas.ts'
 import * as people from './manage/member-schemas.ts'
 import * as phones from './manage/phone-schemas.ts'
+import { ErasureAnswer, RemainingAnswer } from './manage/privacy/schemas.ts'
 import * as manage from './manage/schemas.ts'
 import * as simulator from './manage/simulator-schemas.ts'
 import * as messages from './messages/schemas.ts'
@@ -125,6 +126,8 @@ export const schemaNames: Readonly<Record<string, TSchema>> = {
   Actor: manage.ActorAnswer,
   Node: manage.NodeAnswer,
   DeadJob: manage.DeadJobAnswer,
+  Erasure: ErasureAnswer,
+  ErasureRemainder: RemainingAnswer,
   Member: people.MemberAnswer,
   InvitedMember: people.InvitedMember,
   MemberLink: people.LinkAnswer,
@@ -147,6 +150,7 @@ export const schemaNames: Readonly<Record<string, TSchema>> = {
   ApprovalState: approvals.State,
   AgentTask: TaskRecordAnswer,
   SimulatedPhone: phones.PhoneState,
+  SimulatedDevice: phones.PhoneAnswer,
   SimulatedPush: simulator.InboxAnswer,
   SimulatorFaults: simulator.FaultsAnswer
 }

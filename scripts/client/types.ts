@@ -5,15 +5,46 @@ const heading = '// Printed from /openapi.json by `npm run docs`. Do not edit.\n
 
 /** The text of src/client/schemas.ts: a type for each named schema. */
 export function printSchemas({ components }: OpenApi): string {
+  const interfaces = Object.fromEntries(Object.entries(components.schemas).filter(([, schema]) => isInterface(schema)))
   const types = Object.entries(components.schemas).map(([name, schema]) => {
     const about = comment(schema.description, '')
-    const isInterface = schema.type === 'object' && schema.properties && schema.additionalProperties === undefined
-    return isInterface
-      ? `${about}export interface ${name} ${typeOf(schema, '')}`
-      : `${about}export type ${name} = ${typeOf(schema, '')}`
+    if (!isInterface(schema)) return `${about}export type ${name} = ${typeOf(schema, '')}`
+    const base = baseOf(schema, interfaces)
+    return base
+      ? `${about}export interface ${name} extends ${base} ${typeOf(without(schema, interfaces[base]!), '')}`
+      : `${about}export interface ${name} ${typeOf(schema, '')}`
   })
   return `${heading}\n${types.join('\n\n')}\n`
 }
+
+const isInterface = (schema: Schema): boolean =>
+  schema.type === 'object' && schema.properties !== undefined && schema.additionalProperties === undefined
+
+/** The largest other schema all of whose fields this one has too, alike, with more besides: a saved campaign is a campaign. */
+function baseOf(schema: Schema, interfaces: Record<string, Schema>): string | undefined {
+  const sizeOf = ({ properties }: Schema) => Object.keys(properties!).length
+  const [largest] = Object.entries(interfaces)
+    .filter(
+      ([, other]) => sizeOf(other) >= fewestInherited && sizeOf(other) < sizeOf(schema) && contains(schema, other)
+    )
+    .sort(([, one], [, other]) => sizeOf(other) - sizeOf(one))
+  return largest?.[0]
+}
+
+/** Fewer fields in common are likely to be alike by chance. */
+const fewestInherited = 5
+
+const contains = (schema: Schema, other: Schema): boolean =>
+  Object.entries(other.properties!).every(
+    ([name, field]) =>
+      JSON.stringify(schema.properties![name]) === JSON.stringify(field) &&
+      Boolean(schema.required?.includes(name)) === Boolean(other.required?.includes(name))
+  )
+
+const without = (schema: Schema, base: Schema): Schema => ({
+  ...schema,
+  properties: Object.fromEntries(Object.entries(schema.properties!).filter(([name]) => !(name in base.properties!)))
+})
 
 /** The text of src/client/operations.ts: what each operation takes and returns, and where it is. */
 export function printOperations({ paths }: OpenApi): string {

@@ -1155,32 +1155,7 @@ export interface Operations {
       /** The project's own id of the user. */
       project_user_id: string
     }
-    result: {
-      erasure_id: string
-      /** The id of the project: 1 to 64 letters, digits, _ or -. */
-      project_id: string
-      /** A keyed hash of the project_user_id. The id itself is not kept. */
-      subject: string
-      /** The token or the member that asked for it. */
-      actor: string
-      /** When, in UTC. */
-      requested_at: string
-      /** When, in UTC. */
-      completed_at: string
-      /** By table: rows that were deleted, or rewritten without the user. */
-      erased: Record<string, number>
-      /** What still holds the id, why, and until when. */
-      remaining: {
-        table: string
-        /** Rows that still hold the id; 0 if they could not be searched. */
-        rows: number
-        reason: string
-        /** When the last of them ends. null: until you change it. */
-        until: string | null
-      }[]
-      /** Proves that this project issued the receipt as it is. */
-      signature: string
-    }
+    result: s.Erasure
   }
   /** List receipts of erasures, newest first. Takes a token with the role viewer or higher. */
   listErasures: {
@@ -1198,32 +1173,7 @@ export interface Operations {
     }
     result: {
       /** The entries of this page, newest first. */
-      items: {
-        erasure_id: string
-        /** The id of the project: 1 to 64 letters, digits, _ or -. */
-        project_id: string
-        /** A keyed hash of the project_user_id. The id itself is not kept. */
-        subject: string
-        /** The token or the member that asked for it. */
-        actor: string
-        /** When, in UTC. */
-        requested_at: string
-        /** When, in UTC. */
-        completed_at: string
-        /** By table: rows that were deleted, or rewritten without the user. */
-        erased: Record<string, number>
-        /** What still holds the id, why, and until when. */
-        remaining: {
-          table: string
-          /** Rows that still hold the id; 0 if they could not be searched. */
-          rows: number
-          reason: string
-          /** When the last of them ends. null: until you change it. */
-          until: string | null
-        }[]
-        /** Proves that this project issued the receipt as it is. */
-        signature: string
-      }[]
+      items: s.Erasure[]
       /** Send it as cursor for the next page; null on the last. */
       next_cursor: string | null
     }
@@ -1236,32 +1186,7 @@ export interface Operations {
       /** The id of the erasure. */
       erasure_id: string
     }
-    result: {
-      erasure_id: string
-      /** The id of the project: 1 to 64 letters, digits, _ or -. */
-      project_id: string
-      /** A keyed hash of the project_user_id. The id itself is not kept. */
-      subject: string
-      /** The token or the member that asked for it. */
-      actor: string
-      /** When, in UTC. */
-      requested_at: string
-      /** When, in UTC. */
-      completed_at: string
-      /** By table: rows that were deleted, or rewritten without the user. */
-      erased: Record<string, number>
-      /** What still holds the id, why, and until when. */
-      remaining: {
-        table: string
-        /** Rows that still hold the id; 0 if they could not be searched. */
-        rows: number
-        reason: string
-        /** When the last of them ends. null: until you change it. */
-        until: string | null
-      }[]
-      /** Proves that this project issued the receipt as it is. */
-      signature: string
-    }
+    result: s.Erasure
   }
   /** Check that a receipt is genuine, and whether it is about a user. Takes a token with the role viewer or higher. */
   verifyErasure: {
@@ -1270,32 +1195,7 @@ export interface Operations {
       project_id: string
     }
     body: {
-      receipt: {
-        erasure_id: string
-        /** The id of the project: 1 to 64 letters, digits, _ or -. */
-        project_id: string
-        /** A keyed hash of the project_user_id. The id itself is not kept. */
-        subject: string
-        /** The token or the member that asked for it. */
-        actor: string
-        /** When, in UTC. */
-        requested_at: string
-        /** When, in UTC. */
-        completed_at: string
-        /** By table: rows that were deleted, or rewritten without the user. */
-        erased: Record<string, number>
-        /** What still holds the id, why, and until when. */
-        remaining: {
-          table: string
-          /** Rows that still hold the id; 0 if they could not be searched. */
-          rows: number
-          reason: string
-          /** When the last of them ends. null: until you change it. */
-          until: string | null
-        }[]
-        /** Proves that this project issued the receipt as it is. */
-        signature: string
-      }
+      receipt: s.Erasure
       /** Is the receipt about this user? */
       project_user_id?: string
     }
@@ -1642,51 +1542,7 @@ export interface Operations {
     }
     result: {
       /** The entries of this page, newest first. */
-      items: {
-        /** The id of this entry. */
-        id: string
-        /** What kind of device it is. */
-        platform: s.Platform
-        /** Whether it may be sent push notifications. */
-        is_push_permission_granted: boolean
-        /** The model of the device. */
-        model: string | null
-        /** Who made the device. */
-        manufacturer: string | null
-        /** The operating system. */
-        os_name: string | null
-        /** The version of the operating system. */
-        os_version: string | null
-        /** The name of the app. */
-        app_name: string | null
-        /** The version of the app. */
-        app_version: string | null
-        /** The kind of SDK. */
-        sdk_type: string | null
-        /** The version of the SDK. */
-        sdk_version: string | null
-        /** The advertising id, where the user allows it. */
-        ad_id: string | null
-        /** The region, as a country code. */
-        locale_region: string | null
-        /** The language, as a code. */
-        locale_language: string | null
-        /** The time zone, by its IANA name. */
-        timezone: string | null
-        /** The service's own id of the user. */
-        user_id: string
-        /** null: the user is anonymous. */
-        project_user_id: string | null
-        /** Its push token, if it has one: token_prefix, type, environment, app_identifier, registered_at; turned_off_at and turned_off_reason where a gateway reported it as dead. */
-        push: Record<string, unknown> | null
-        /** When, in UTC. */
-        created_at: string
-        /** When, in UTC. */
-        updated_at: string
-        /** When, in UTC. */
-        last_seen_at: string
-        phone: s.SimulatedPhone
-      }[]
+      items: s.SimulatedDevice[]
       /** Send it as cursor for the next page; null on the last. */
       next_cursor: string | null
     }
@@ -1699,51 +1555,7 @@ export interface Operations {
       /** The id of the device. */
       device_id: string
     }
-    result: {
-      /** The id of this entry. */
-      id: string
-      /** What kind of device it is. */
-      platform: s.Platform
-      /** Whether it may be sent push notifications. */
-      is_push_permission_granted: boolean
-      /** The model of the device. */
-      model: string | null
-      /** Who made the device. */
-      manufacturer: string | null
-      /** The operating system. */
-      os_name: string | null
-      /** The version of the operating system. */
-      os_version: string | null
-      /** The name of the app. */
-      app_name: string | null
-      /** The version of the app. */
-      app_version: string | null
-      /** The kind of SDK. */
-      sdk_type: string | null
-      /** The version of the SDK. */
-      sdk_version: string | null
-      /** The advertising id, where the user allows it. */
-      ad_id: string | null
-      /** The region, as a country code. */
-      locale_region: string | null
-      /** The language, as a code. */
-      locale_language: string | null
-      /** The time zone, by its IANA name. */
-      timezone: string | null
-      /** The service's own id of the user. */
-      user_id: string
-      /** null: the user is anonymous. */
-      project_user_id: string | null
-      /** Its push token, if it has one: token_prefix, type, environment, app_identifier, registered_at; turned_off_at and turned_off_reason where a gateway reported it as dead. */
-      push: Record<string, unknown> | null
-      /** When, in UTC. */
-      created_at: string
-      /** When, in UTC. */
-      updated_at: string
-      /** When, in UTC. */
-      last_seen_at: string
-      phone: s.SimulatedPhone
-    }
+    result: s.SimulatedDevice
   }
   /** Take a simulated phone offline or online, allow or deny pushes, uninstall or reinstall its app. Takes a token with the role editor or higher. */
   updateProjectSimulatorDevice: {
@@ -1761,51 +1573,7 @@ export interface Operations {
       /** false: gateways refuse its tokens from now on. true: the app registers with new tokens. */
       installed?: boolean
     }
-    result: {
-      /** The id of this entry. */
-      id: string
-      /** What kind of device it is. */
-      platform: s.Platform
-      /** Whether it may be sent push notifications. */
-      is_push_permission_granted: boolean
-      /** The model of the device. */
-      model: string | null
-      /** Who made the device. */
-      manufacturer: string | null
-      /** The operating system. */
-      os_name: string | null
-      /** The version of the operating system. */
-      os_version: string | null
-      /** The name of the app. */
-      app_name: string | null
-      /** The version of the app. */
-      app_version: string | null
-      /** The kind of SDK. */
-      sdk_type: string | null
-      /** The version of the SDK. */
-      sdk_version: string | null
-      /** The advertising id, where the user allows it. */
-      ad_id: string | null
-      /** The region, as a country code. */
-      locale_region: string | null
-      /** The language, as a code. */
-      locale_language: string | null
-      /** The time zone, by its IANA name. */
-      timezone: string | null
-      /** The service's own id of the user. */
-      user_id: string
-      /** null: the user is anonymous. */
-      project_user_id: string | null
-      /** Its push token, if it has one: token_prefix, type, environment, app_identifier, registered_at; turned_off_at and turned_off_reason where a gateway reported it as dead. */
-      push: Record<string, unknown> | null
-      /** When, in UTC. */
-      created_at: string
-      /** When, in UTC. */
-      updated_at: string
-      /** When, in UTC. */
-      last_seen_at: string
-      phone: s.SimulatedPhone
-    }
+    result: s.SimulatedDevice
   }
   /** Remove a simulated phone: its device, its tokens and its screen. Takes a token with the role editor or higher. */
   deleteProjectSimulatorDevice: {

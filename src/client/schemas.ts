@@ -530,25 +530,13 @@ export interface LiveActivityStart {
   priority?: "high" | "normal" | null
 }
 
-export interface LiveActivityChange {
+export interface LiveActivityChange extends LiveActivityChannelChange {
   /** One running activity; or else target and attributes_type. */
   activity_id?: string | null
   /** Exactly one of the three. */
   target?: Target
   /** The Swift type of the attributes. */
   attributes_type?: string
-  /** What changes while it runs. At most 16 KiB. */
-  content_state: Record<string, unknown>
-  /** From when on it counts as out of date. Unix seconds or RFC 3339, with Z or an offset. */
-  stale_date?: number | string | null
-  /** When an ended one leaves the screen. Unix seconds or RFC 3339, with Z or an offset. */
-  dismissal_date?: number | string | null
-  /** What the phone shows with it. A start without one says Live Activity / Started. */
-  alert?: LiveActivityAlert | null
-  /** How long it is worth delivering; less than 10 counts as 10. */
-  ttl_seconds?: number | null
-  /** high, unless said otherwise. */
-  priority?: "high" | "normal" | null
 }
 
 /** What the phone shows with it. A start without one says Live Activity / Started. */
@@ -583,28 +571,7 @@ export interface LiveActivityChannel {
   updated_at: string
 }
 
-export interface LiveActivityChannelWithChange {
-  /** The id in this service. */
-  channel_id: string
-  /** Apple's id, for apps that subscribe by themselves; null until Apple has created it. */
-  apns_channel_id: string | null
-  attributes_type: string
-  /** The bundle id. */
-  app: string
-  /** production or sandbox. */
-  push_environment: string
-  /** none or most_recent. */
-  storage: string
-  /** creating, active, deleting or failed. */
-  status: string
-  /** Why Apple did not do it yet, as [CODE] and a sentence; else empty. */
-  failure_reason: string
-  /** The newest state, with which later activities start. */
-  content_state: Record<string, unknown> | null
-  /** When, in UTC. */
-  created_at: string
-  /** When, in UTC. */
-  updated_at: string
+export interface LiveActivityChannelWithChange extends LiveActivityChannel {
   /** The newest change; null if there was none. */
   last_change: {
     /** As in the result of the change. */
@@ -722,73 +689,7 @@ export interface Campaign {
   warnings: string[]
 }
 
-export interface SavedCampaign {
-  /** The id of the campaign. */
-  campaign_id: string
-  /** A name for people. */
-  name: string
-  /** What kind it is. */
-  type: CampaignType
-  /** Only an active campaign can be triggered. */
-  status: CampaignStatus
-  /** Who may receive the campaign: see docs/reference/segments.md. Absent or empty: everyone. */
-  segment: Record<string, unknown>
-  default_audience?: CampaignAudience
-  /** For scheduled campaigns: they go to their default_audience. */
-  schedule?: CampaignSchedule
-  /** For event_triggered campaigns: they go to the user of the event. */
-  event_trigger?: CampaignEventTrigger
-  /** Users who said no to this topic are left out. */
-  topic?: string
-  /** true: preferences and the limits of the project do not hold it back, as with a receipt or a code. */
-  transactional?: boolean
-  message?: CampaignMessage
-  /** Instead of message: each user gets one. */
-  variants?: CampaignVariant[]
-  /** Instead of message: one after another. */
-  steps?: CampaignStep[]
-  /** A user who sends this event leaves the steps. */
-  exit?: CampaignEvent
-  /** Percent of the users who get nothing, to compare with. */
-  holdout?: number
-  winner?: {
-    /** Messages that are sent before the choice. */
-    after: number
-    /** The rate that decides. */
-    by: "conversion" | "tapped" | "delivered"
-  }
-  /** skip: a user for whom a template lacks a value gets nothing. Absent: send. */
-  on_missing?: "send" | "skip"
-  conversion?: {
-    /** The event that counts as success. */
-    event: string
-    /** After the message: 7d. */
-    within: string
-    /** The number property of the event that is summed up. */
-    value_property?: string
-  }
-  live_activity?: CampaignLiveActivity
-  ttl_seconds?: number
-  throttle_per_second?: number
-  frequency_cap?: {
-    /** How many. */
-    count: number
-    /** 15m, 24h, 30d. */
-    within: string
-  }
-  quiet_hours?: QuietHours
-  /** Increases with every change. Send it as If-Match to change only this version. */
-  version: number
-  /** When, in UTC. */
-  created_at: string
-  /** When, in UTC. */
-  updated_at: string
-  /** Variants that all recipients get. Absent: none was chosen. */
-  winners?: CampaignWinner[]
-  /** For an active scheduled campaign, when it is read by itself: its next three times in UTC; with timezone user, as local times. */
-  next_at?: string[]
-  /** Parts of the campaign that probably do not do what was meant. */
-  warnings: string[]
+export interface SavedCampaign extends Campaign {
   /** The effect of the request. An identical campaign is not saved again. */
   result: "created" | "updated" | "unchanged"
 }
@@ -1319,42 +1220,7 @@ export interface Trigger {
   }
 }
 
-export interface AuthoredTrigger {
-  /** The id of the trigger. */
-  trigger_id: string
-  /** The id of the campaign. */
-  campaign_id: string
-  /** The version that was current when the trigger was accepted. */
-  campaign_version: number
-  /** scheduled: it waits for its send_at. The last three are final: no message is pending. */
-  state: TriggerState
-  /** Why the trigger failed or was canceled by the service, or no_audience; otherwise null. */
-  reason: string | null
-  /** What made the trigger: a call, an occurrence of a schedule, an event, or a step of a sequence. */
-  source: TriggerSource
-  /** The step of the campaign that it sends; null: the campaign has no steps. */
-  step: string | null
-  /** When, in UTC. */
-  accepted_at: string
-  /** When a scheduled trigger starts, or should have started; null: at once. */
-  send_at: string | null
-  /** In UTC; null: not yet. */
-  expanded_at: string | null
-  /** In UTC; null: not yet. */
-  ended_at: string | null
-  /** Messages to devices. A target without a device counts as one skipped. */
-  counts: TriggerCounts
-  /** Number of skipped messages by reason. */
-  skipped: Record<string, number>
-  /** Number of failed messages by reason. */
-  failures: Record<string, number>
-  /** Who sent the conversion event of the campaign in time, also of users who were held out. */
-  conversions: {
-    /** Users, each once. */
-    converted: number
-    /** The sum over their events. */
-    value: number
-  }
+export interface AuthoredTrigger extends Trigger {
   /** Who made it: `key …`, `token …` or `member …`; null: the service itself, or not recorded. */
   actor: string | null
   /** The name of that key, token or person; null: not known. */
@@ -1551,23 +1417,7 @@ export interface CreatedKey {
   policy: KeyPolicy | null
 }
 
-export interface RotatedKey {
-  /** The id of this entry. */
-  id: string
-  /** secret: for your backend. public: safe inside an app, and able to do less. */
-  kind: KeyKind
-  /** A name for people. */
-  name: string
-  /** The whole key. It is shown this once. */
-  key: string
-  /** How the text begins, to tell one from another. */
-  prefix: string
-  /** When, in UTC. */
-  created_at: string
-  /** When it stops working; null: never. */
-  expires_at: string | null
-  /** What the holder of the key may do; null: everything that the key opens. */
-  policy: KeyPolicy | null
+export interface RotatedKey extends CreatedKey {
   /** The key that was rotated. */
   replaces: {
     /** The id of this entry. */
@@ -1709,6 +1559,35 @@ export interface DeadJob {
   died_at: string
 }
 
+export interface Erasure {
+  erasure_id: string
+  /** The id of the project: 1 to 64 letters, digits, _ or -. */
+  project_id: string
+  /** A keyed hash of the project_user_id. The id itself is not kept. */
+  subject: string
+  /** The token or the member that asked for it. */
+  actor: string
+  /** When, in UTC. */
+  requested_at: string
+  /** When, in UTC. */
+  completed_at: string
+  /** By table: rows that were deleted, or rewritten without the user. */
+  erased: Record<string, number>
+  /** What still holds the id, why, and until when. */
+  remaining: ErasureRemainder[]
+  /** Proves that this project issued the receipt as it is. */
+  signature: string
+}
+
+export interface ErasureRemainder {
+  table: string
+  /** Rows that still hold the id; 0 if they could not be searched. */
+  rows: number
+  reason: string
+  /** When the last of them ends. null: until you change it. */
+  until: string | null
+}
+
 export interface Member {
   /** The person. A member of several projects has one id, and an item for each. */
   id: string
@@ -1731,26 +1610,7 @@ export interface Member {
   invitation_expires_at: string | null
 }
 
-export interface InvitedMember {
-  /** The person. A member of several projects has one id, and an item for each. */
-  id: string
-  /** The address of a person. */
-  email: string
-  /** null until the invitation is accepted. */
-  name: string | null
-  /** admin may do everything, editor changes content, viewer reads. */
-  role: Role
-  /** null: the whole installation. */
-  project_id: string | null
-  state: "invited" | "active"
-  /** oidc: the role is read from the identity provider at each sign-in. */
-  source: "invitation" | "oidc"
-  /** When, in UTC. */
-  created_at: string
-  /** When, in UTC. */
-  last_seen_at: string | null
-  /** Until when the invitation can be accepted; null: it was accepted, or it expired. */
-  invitation_expires_at: string | null
+export interface InvitedMember extends Member {
   /** For the person, by a way that you trust. */
   invitation: MemberLink
 }
@@ -1812,36 +1672,12 @@ export interface Segment {
   updated_at: string
 }
 
-export interface SegmentWithCampaigns {
-  segment_id: string
-  /** For people. */
-  name: string
-  /** See docs/reference/segments.md. It may refer to other saved segments. */
-  segment: Record<string, unknown>
-  /** Rises with every change. */
-  version: number
-  /** When it was saved first. */
-  created_at: string
-  /** When it was changed last. */
-  updated_at: string
+export interface SegmentWithCampaigns extends Segment {
   /** Campaigns that use it, at most 20. Archived ones do not count. */
   campaigns: string[]
 }
 
-export interface SavedSegment {
-  segment_id: string
-  /** For people. */
-  name: string
-  /** See docs/reference/segments.md. It may refer to other saved segments. */
-  segment: Record<string, unknown>
-  /** Rises with every change. */
-  version: number
-  /** When it was saved first. */
-  created_at: string
-  /** When it was changed last. */
-  updated_at: string
-  /** Campaigns that use it, at most 20. Archived ones do not count. */
-  campaigns: string[]
+export interface SavedSegment extends SegmentWithCampaigns {
   result: "created" | "updated" | "unchanged"
 }
 
@@ -2012,32 +1848,7 @@ export interface WebhookDelivery {
   settled_at: string | null
 }
 
-export interface WebhookDeliveryDetail {
-  /** The webhook-id that the receiver sees. */
-  id: string
-  /** pending: not delivered yet, retried. failed: not delivered within a day; it can be replayed. */
-  state: WebhookDeliveryState
-  /** The webhook or the task of the call. */
-  source: {
-    /** outcome or task. */
-    kind: string
-    /** The id of this entry. */
-    id: string
-  }
-  /** Where to call: https, at a public address. */
-  url: string
-  /** How often it was tried. */
-  attempts: number
-  /** The HTTP status of the last response. */
-  last_status: number | null
-  /** Why the last attempt failed. */
-  last_error: string | null
-  /** When, in UTC. */
-  created_at: string
-  /** When the next attempt is due; null once the delivery has ended. */
-  next_at: string | null
-  /** When, in UTC. */
-  settled_at: string | null
+export interface WebhookDeliveryDetail extends WebhookDelivery {
   /** The body of the request, as it is sent and signed. */
   body: string
   /** When a pending delivery is given up. */
@@ -2218,6 +2029,10 @@ export interface SimulatedPhone {
     /** When, in UTC. */
     started_at: string
   }[]
+}
+
+export interface SimulatedDevice extends Device {
+  phone: SimulatedPhone
 }
 
 export interface SimulatedPush {

@@ -1,9 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Static } from '@sinclair/typebox'
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { sealedColumn } from '../../platform/secrets/sealed.ts'
 import { open, seal } from '../../platform/secrets/secrets.ts'
-import { addErasureKey, findErasureKey, type Remaining } from './erasure-store.ts'
+import { addErasureKey, findErasureKey } from './erasure-store.ts'
+import type { ErasureAnswer } from './schemas.ts'
 
 /** Bound to its row: a key copied to another project does not open there. */
 const contextOf = (projectId: string) => `erasure_key:${projectId}`
@@ -16,16 +18,7 @@ sealedColumn({
 })
 
 /** What an erasure did. It proves that, and names no person. */
-export interface Receipt {
-  erasure_id: string
-  project_id: string
-  subject: string
-  actor: string
-  requested_at: string
-  completed_at: string
-  erased: Record<string, number>
-  remaining: Remaining[]
-}
+export type Receipt = Omit<Static<typeof ErasureAnswer>, 'signature'>
 
 export type Signer = Awaited<ReturnType<ReturnType<typeof createSigners>>>
 

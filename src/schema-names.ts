@@ -21,6 +21,7 @@ import * as events from './events/schemas.ts'
 import * as gateways from './gateways/credentials/schemas.ts'
 import * as journeys from './journeys/schemas.ts'
 import * as people from './manage/member-schemas.ts'
+import { PhoneAnswer } from './manage/phone-routes.ts'
 import * as phones from './manage/phone-schemas.ts'
 import { ErasureAnswer, RemainingAnswer } from './manage/privacy/schemas.ts'
 import * as manage from './manage/schemas.ts'
@@ -150,7 +151,7 @@ export const schemaNames: Readonly<Record<string, TSchema>> = {
   ApprovalState: approvals.State,
   AgentTask: TaskRecordAnswer,
   SimulatedPhone: phones.PhoneState,
-  SimulatedDevice: phones.PhoneAnswer,
+  SimulatedDevice: PhoneAnswer,
   SimulatedPush: simulator.InboxAnswer,
   SimulatorFaults: simulator.FaultsAnswer
 }

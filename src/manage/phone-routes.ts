@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { type DeviceSearch, type Devices, managedDevice } from '../devices/devices.ts'
+import { type DeviceSearch, type Devices, ManagedDevice, managedDevice } from '../devices/devices.ts'
 import type { Events } from '../events/events.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
@@ -9,7 +9,7 @@ import { newId, type ProjectId } from '../platform/ids.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import type { Phone, Simulators } from '../simulator/simulator.ts'
 import { identity } from '../users/users.ts'
-import { OpenedAnswer, PhoneAnswer, PhoneChange, PhoneQuery, Tap } from './phone-schemas.ts'
+import { OpenedAnswer, PhoneChange, PhoneQuery, PhoneState, Tap } from './phone-schemas.ts'
 import { registerAgain } from './simulated-devices.ts'
 import { simulatedProject } from './simulated-project.ts'
 
@@ -22,6 +22,7 @@ interface Around {
 
 type Found = Awaited<ReturnType<Devices['search']>>[number]
 
+export const PhoneAnswer = Type.Object({ ...ManagedDevice.properties, phone: PhoneState })
 const path = '/projects/:project_id/simulator'
 const refusals = ['project_is_live'] as const
 /** Phones that something was just sent to, at most. */

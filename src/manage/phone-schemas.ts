@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { ManagedDevice } from '../devices/devices.ts'
 import { printable } from '../platform/http/schema.ts'
 
 const Text = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
@@ -90,5 +89,3 @@ export const PhoneState = Type.Object({
   notifications: Type.Array(Notification, { description: 'On its screen, newest first, up to 20.' }),
   activities: Type.Array(Activity, { description: 'Live Activities on its screen.' })
 })
-
-export const PhoneAnswer = Type.Object({ ...ManagedDevice.properties, phone: PhoneState })

@@ -3,7 +3,6 @@ import type { Outcome } from '../../gateways/gateways.ts'
 import type { Db, Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
-import { livingNodes } from '../../platform/nodes/nodes.ts'
 import { steadyMs } from '../../platform/time.ts'
 import type { Recovery } from '../journal/recovery.ts'
 import { isSettled, type MessageRow } from '../message.ts'
@@ -14,12 +13,14 @@ import { acceptedAs, settlementOf } from './changes.ts'
 import { Claims } from './claims.ts'
 import { Following } from './following.ts'
 import { locate } from './locate.ts'
-import { type ByOwner, batchSize, type DispatchOptions } from './options.ts'
+import { batchSize, type DispatchOptions } from './options.ts'
+import { type ByOwner, Owners } from './owners.ts'
 import { Pending } from './pending.ts'
 import { crashesForgiven, nextStep } from './retry-policy.ts'
 import { soonest } from './soonest.ts'
 
-export type { ByOwner, DispatchOptions } from './options.ts'
+export type { DispatchOptions } from './options.ts'
+export type { ByOwner } from './owners.ts'
 
 /** One call of `dispatch`. */
 interface Run extends DispatchOptions {
@@ -53,7 +54,7 @@ export class Dispatcher {
   readonly #nodeId: string
   readonly #carriers: Carriers
   readonly #settler: Settler
-  readonly #recovery: Recovery | undefined
+  readonly #owners: Owners
   readonly #pauses: Pauses
   readonly #log: Log
   readonly #following = new Following()
@@ -68,7 +69,7 @@ export class Dispatcher {
     this.#nodeId = nodeId
     this.#carriers = carriers
     this.#settler = settler
-    this.#recovery = recovery
+    this.#owners = new Owners({ pool, nodeId, recovery, following: this.#following })
     this.#pauses = pauses
     this.#log = log
   }
@@ -88,11 +89,8 @@ export class Dispatcher {
     return others
   }
 
-  /** In a transaction of the caller (`db`) no journal is read: `dispatch` reads it before it takes the rows. */
   async byOwner(projectId: ProjectId, rows: MessageRow[], deadOwner?: string, db?: Db): Promise<ByOwner> {
-    const alive = await this.#living(rows, deadOwner, db ?? this.#pool)
-    if (!db) await this.#recover(rows, alive, deadOwner)
-    return this.#byOwner(projectId, rows, alive, deadOwner)
+    return this.#owners.sort(projectId, rows, await this.#owners.living(rows, deadOwner, db), deadOwner)
   }
 
   /** Releases rows that no run will dispatch, because the response to their insert was lost and they may exist. */
@@ -127,10 +125,9 @@ export class Dispatcher {
     let taken: MessageRow[] = []
     try {
       await this.#pauses.look(projectId)
-      const alive = await this.#living(open, deadOwner, this.#pool)
-      await this.#recover(open, alive, deadOwner)
+      const alive = await this.#owners.living(open, deadOwner)
       // No await in between: another run of this process may want the same rows.
-      const owned = this.#byOwner(projectId, open, alive, deadOwner)
+      const owned = this.#owners.sort(projectId, open, alive, deadOwner)
       taken = owned.free.filter((row) => this.#following.take(projectId, row))
       return [owned, await this.#locateAll(run, taken)]
     } catch (error) {
@@ -138,31 +135,6 @@ export class Dispatcher {
       this.#releaseUndispatched(run, taken.length > 0 ? taken : open.filter(own))
       throw error
     }
-  }
-
-  #isOfOther({ owner }: MessageRow, deadOwner?: string): boolean {
-    return owner !== null && owner !== this.#nodeId && owner !== deadOwner
-  }
-
-  /** The nodes that may be alive. Read only if another process owns some of the rows. */
-  async #living(rows: MessageRow[], deadOwner: string | undefined, db: Db): Promise<Set<string>> {
-    return rows.some((row) => this.#isOfOther(row, deadOwner)) ? livingNodes(db, this.#nodeId) : new Set()
-  }
-
-  /** A row whose outcome a dead owner noted is settled here, so that the claim does not get it. */
-  async #recover(rows: MessageRow[], alive: Set<string>, deadOwner?: string): Promise<void> {
-    const isDead = (owner: string | null) => owner !== null && (owner === deadOwner || !alive.has(owner))
-    const dead = new Set(rows.flatMap(({ owner }) => (owner !== this.#nodeId && isDead(owner) ? owner : [])))
-    if (dead.size > 0) await this.#recovery?.ofNodes((id) => dead.has(id))
-  }
-
-  #byOwner(projectId: ProjectId, rows: MessageRow[], alive: Set<string>, deadOwner?: string): ByOwner {
-    const groupOf = (row: MessageRow): keyof ByOwner => {
-      if (this.#following.has(projectId, row)) return 'followed'
-      return this.#isOfOther(row, deadOwner) && alive.has(row.owner!) ? 'others' : 'free'
-    }
-    const by = Map.groupBy(rows, groupOf)
-    return { followed: by.get('followed') ?? [], others: by.get('others') ?? [], free: by.get('free') ?? [] }
   }
 
   /** Settles rows that no longer have an endpoint, and returns the others. */

@@ -13,10 +13,13 @@ const headers = ['a2a-extensions', 'x-a2a-extensions'] as const
 
 /** The header by which a call asks for our extension; the response names the extension under the same one. */
 export const extensionHeader = (request: Pick<FastifyRequest, 'headers'>): string | undefined =>
-  headers.find((name) => namesIn(request.headers[name]).includes(skillsExtension))
+  headers.find((name) => isNamedIn(request.headers[name]))
 
-const namesIn = (header: string | string[] | undefined): string[] =>
-  [header ?? []].flat().flatMap((value) => value.split(',').map((name) => name.trim()))
+const isNamedIn = (header: string | string[] | undefined): boolean =>
+  header !== undefined &&
+  String(header)
+    .split(',')
+    .some((name) => name.trim() === skillsExtension)
 
 /** The address of a skill's schemas. */
 export const schemaPath = (skill: string, kind: 'input' | 'output') => `/a2a/schemas/${skill}.${kind}.json`

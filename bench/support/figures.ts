@@ -38,7 +38,7 @@ export function report(figure: Figure): void {
   console.log(`figure: ${sentenceOf(figure)}`)
 }
 
-function sentenceOf({ name, value, unit, better, goal, peers, limit, growth }: Figure): string {
+function sentenceOf({ name, value, unit, better, goal, peers, limit, growth, note }: Figure): string {
   const others = [...Object.entries(peers ?? {}), ...(limit ? [[limit.name, limit.value] as const] : [])]
   const beside = others.map(([who, theirs]) => `${who} ${shown(theirs)} (${(value / theirs).toFixed(2)})`)
   const sizes = growth?.points.map(([size, cost]) => `${shown(cost)} at ${size.toLocaleString('en')}`)
@@ -46,7 +46,8 @@ function sentenceOf({ name, value, unit, better, goal, peers, limit, growth }: F
     `${name}: ${shown(value)} ${unit}`,
     ...(goal === undefined ? [] : [`goal ${better === 'less' ? '≤' : '≥'} ${shown(goal)}`]),
     ...beside,
-    ...(sizes?.length ? [`${growth!.unit} by ${growth!.of}: ${sizes.join(', ')}`] : [])
+    ...(sizes?.length ? [`${growth!.unit} by ${growth!.of}: ${sizes.join(', ')}`] : []),
+    ...(note ? [note] : [])
   ].join('; ')
 }
 

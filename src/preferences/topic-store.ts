@@ -25,6 +25,10 @@ const put = statement(
 )
 const all = statement('topics.all', `select ${columns} from topics where project_id = $1 order by id`)
 const find = statement('topics.find', `select ${columns} from topics where project_id = $1 and id = $2`)
+const lockProject = statement(
+  'topics.lock_project',
+  'select project_id from projects where project_id = $1 for no key update'
+)
 const hold = statement('topics.hold', 'select 1 from topics where project_id = $1 and id = $2 for key share')
 const lock = statement('topics.lock', `select ${columns} from topics where project_id = $1 and id = $2 for update`)
 const remove = statement('topics.delete', 'delete from topics where project_id = $1 and id = $2')
@@ -32,6 +36,9 @@ const defaults = statement(
   'topics.defaults',
   'select id, subscribed from topics where project_id = $1 and id = any($2::text[])'
 )
+
+/** Lets one request at a time count the topics of a project and add one. */
+export const lockTopics = (tx: Db, projectId: ProjectId) => tx.query(lockProject, [projectId])
 
 /** Returns nothing if the project is being erased. */
 export const putTopic = (

@@ -36,6 +36,7 @@ export function createTopics({ pool, campaignsOf }: { pool: Pool; campaignsOf: U
       const id = checkTopic(topic)
       const { name, description = '', default: byDefault = 'subscribed' } = fields
       return pool.transaction(async (tx) => {
+        await store.lockTopics(tx, projectId)
         const topics = await store.allTopics(tx, projectId)
         const before = topics.find((one) => one.id === id)
         if (!before && topics.length >= mostTopics)

@@ -54,6 +54,17 @@ describe('topics', () => {
     )
   })
 
+  it('are at most 200 in a project, also where several are added at the same moment', async () => {
+    const project = await service.project()
+    await service.sql(
+      `insert into topics (project_id, id, name, description, subscribed, created_at, updated_at)
+       select $1, 'topic-' || i, 'Topic', '', true, now(), now() from generate_series(1, 198) i`,
+      [project.id]
+    )
+    const replies = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => topic(project, id)))
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 200, 409, 409, 409, 409])
+  })
+
   it('have ids of few characters', async () => {
     const project = await service.project()
     for (const id of ['Offers', 'a.b', 'x'.repeat(65)]) {

@@ -7,7 +7,7 @@ import { createImports } from './devices/import/import.ts'
 import { createEvents, type EventSubscriber, moveHistory } from './events/events.ts'
 import { createGateways, type Sender } from './gateways/gateways.ts'
 import { createIntake } from './intake/intake.ts'
-import { createJourneys, moveJourneys } from './journeys/journeys.ts'
+import { createJourneys, moveJourneys, usersUnderWay } from './journeys/journeys.ts'
 import { createPhoneReports } from './manage/phone-reports.ts'
 import { createErasures } from './manage/privacy/erasing.ts'
 import { createMcp } from './mcp/mcp.ts'
@@ -211,6 +211,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     metrics,
     messages,
     projectOf: (projectId) => credentials.project(projectId),
+    usersUnderWay,
     onSaved: (tx, projectId, row, before) => schedules.onSaved(tx, projectId, row, before)
   })
   opened.push(campaigns.close)

@@ -9,6 +9,7 @@ import { unknownFields, warningOf } from './audience/unknown-fields.ts'
 import type { Campaign } from './definition/definition.ts'
 import { cannotRun } from './definition/running.ts'
 import { createPreview } from './preview/preview.ts'
+import type { UsersUnderWay } from './preview/reach.ts'
 import { createTestSend } from './preview/test-send.ts'
 import { type CampaignSaved, createSaving } from './saving.ts'
 import { upcoming } from './schedule/occurrences.ts'
@@ -76,6 +77,7 @@ export interface CampaignsOptions {
   messages: Pick<Messages, 'send'>
   /** The rules of a project over all its campaigns. */
   projectOf: ProjectOf
+  usersUnderWay: UsersUnderWay
   /** Called in the transaction that saves a campaign. */
   onSaved: CampaignSaved
 }
@@ -84,10 +86,11 @@ export interface CampaignsOptions {
 const shownAhead = 5
 
 /** Saves campaigns, previews them and sends tests. Triggers send them to their audience. */
-export function createCampaigns({ pool, metrics, messages, projectOf, onSaved }: CampaignsOptions) {
+export function createCampaigns(options: CampaignsOptions) {
+  const { pool, metrics, messages, projectOf, usersUnderWay, onSaved } = options
   const saving = createSaving(pool, onSaved)
   const renderer = createRenderer(metrics)
-  const preview = createPreview({ pool, renderer, projectOf })
+  const preview = createPreview({ pool, renderer, projectOf, usersUnderWay })
   const testSend = createTestSend({ pool, messages, renderer })
 
   const previewBody = async (projectId: ProjectId, definition: Campaign, body: unknown) => ({

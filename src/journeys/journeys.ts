@@ -11,7 +11,7 @@ import { eraseJourneyWindow } from './store.ts'
 import type { TriggerMaker } from './together.ts'
 
 export { listJourneys } from './reading-store.ts'
-export { moveJourneys } from './store.ts'
+export { moveJourneys, usersUnderWay } from './store.ts'
 export type Journeys = ReturnType<typeof createJourneys>
 
 /** Users on their way: campaigns that react to events, wait, and go on in steps. */

@@ -49,10 +49,12 @@ const waiting = statement(
   `select ${columns} from journeys where project_id = $1 and user_id = any($2::uuid[]) and state = 'waiting'
     order by id for update`
 )
+// A journey that stopped before its first message does not count: the user got nothing.
 const latest = statement(
   'journeys.latest',
   `select distinct on (campaign_id, user_id) ${columns} from journeys
     where project_id = $1 and user_id = any($2::uuid[]) and campaign_id = any($3::text[])
+      and (state <> 'stopped' or first_trigger is not null)
     order by campaign_id, user_id, entered_at desc, id desc`
 )
 const insert = statement(
@@ -190,11 +192,17 @@ export const exitJourneys = (
   at: Date
 ) => tx.run(exit, [projectId, JSON.stringify(exits), at])
 
-/** The users who are in the steps of a campaign by another trigger than this one. */
-export const usersUnderWay = async (tx: Db, projectId: ProjectId, campaignId: string, userIds: string[], not: string) =>
-  new Set(
-    (await tx.query<{ user_id: string }>(underWay, [projectId, campaignId, userIds, not])).map(({ user_id }) => user_id)
-  )
+/** The users who are in the steps of a campaign, by another trigger than this one. */
+export const usersUnderWay = async (
+  db: Db,
+  projectId: ProjectId,
+  campaignId: string,
+  userIds: string[],
+  notBy: string
+): Promise<ReadonlySet<string>> => {
+  const rows = await db.query<{ user_id: string }>(underWay, [projectId, campaignId, userIds, notBy])
+  return new Set(rows.map(({ user_id }) => user_id))
+}
 
 export const lockDue = (tx: Db, projectId: ProjectId, bucket: Bucket, after: string, most: number) =>
   tx.query<Journey>(due, [projectId, ...valuesOf(bucket), after, most])

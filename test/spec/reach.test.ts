@@ -52,6 +52,19 @@ describe('a preview counts what a trigger then does', () => {
     assert.equal(sample[0].reason, 'capped')
   })
 
+  it('with steps: users who are in them do not enter again', async () => {
+    const project = await service.project()
+    for (const name of ['ana', 'bo']) await givenUser(project, name, ...named(name))
+    const steps = [
+      { id: 'first', message: { title: 'Welcome' } },
+      { id: 'second', wait: '2d', message: { title: 'Still there?' } }
+    ]
+    await givenCampaign(service, project, { message: undefined, steps })
+    assert.deepEqual((await compared(project, users('ana'))).skipped, {})
+    assert.deepEqual((await compared(project, users('ana', 'bo'))).skipped, { not_entered_again: 1 })
+    assert.deepEqual((await compared(project, everyone)).skipped, { not_entered_again: 2 })
+  })
+
   it('with quiet hours: skipped ones are excluded, held ones get it later', async () => {
     const project = await service.project()
     for (const name of ['ana', 'bo']) await givenUser(project, name, ...named(name))

@@ -28,7 +28,7 @@ import {
 import { resolveTargets, type SegmentOf } from '../audience/targets.ts'
 import type { Campaign } from '../definition/definition.ts'
 import { type Ready, readyOf, type SegmentTrigger } from '../versions.ts'
-import { needsEach, type ReachRules, reachOf } from './reach.ts'
+import { needsEach, type ReachRules, reachOf, type UsersUnderWay } from './reach.ts'
 import { sampleOf } from './sample.ts'
 import type { Preview } from './schemas.ts'
 import { triggerPropertiesOf } from './trigger-properties.ts'
@@ -71,9 +71,16 @@ const none = (reason: string | null): Found => ({
   reasons: new Map()
 })
 
+interface PreviewOptions {
+  pool: Pool
+  renderer: Renderer
+  projectOf: ProjectOf
+  usersUnderWay: UsersUnderWay
+}
+
 /** Counts the audience of a trigger and renders a sample, without sending anything. */
 export const createPreview =
-  ({ pool, renderer, projectOf }: { pool: Pool; renderer: Renderer; projectOf: ProjectOf }) =>
+  ({ pool, renderer, projectOf, usersUnderWay }: PreviewOptions) =>
   async (projectId: ProjectId, definition: Campaign, request: TriggerRequest): Promise<Omit<Preview, 'warnings'>> => {
     const trigger = { properties: request.properties, started_at: new Date() }
     const whole = await wholeOf(pool, projectId, definition.segment)
@@ -88,7 +95,7 @@ export const createPreview =
       refusalOf: (choices: Choices | null) => refusalBy(choices, definition, topics)
     }
     const project = await rulesFor(projectOf, projectId, definition)
-    const each = { ready, trigger, project, topics }
+    const each = { ready, trigger, project, topics, usersUnderWay }
     const found = await countAudience(pool, projectId, audience, reach, each)
     const { users, devices, deferred, complete, reason, skipped } = found
     return {

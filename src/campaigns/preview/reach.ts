@@ -1,5 +1,5 @@
 import { canShow } from '../../channels/channels.ts'
-import type { Pool } from '../../platform/db/db.ts'
+import type { Db, Pool } from '../../platform/db/db.ts'
 import { newId, type ProjectId } from '../../platform/ids.ts'
 import type { TopicDefaults } from '../../preferences/preferences.ts'
 import { TemplateFailed, ValuesMissing } from '../../templates/templates.ts'
@@ -24,11 +24,21 @@ export interface Reached {
   open: Set<string>
 }
 
+/** The users who are in the steps of a campaign by another trigger: they do not enter it again meanwhile. */
+export type UsersUnderWay = (
+  db: Db,
+  projectId: ProjectId,
+  campaignId: string,
+  userIds: string[],
+  notBy: string
+) => Promise<ReadonlySet<string>>
+
 export interface ReachRules {
   ready: Ready
   trigger: SegmentTrigger
   project: ProjectRules
   topics: TopicDefaults
+  usersUnderWay: UsersUnderWay
 }
 
 /** Whether a campaign has rules that are checked device by device, beside choices and endpoints. */
@@ -36,6 +46,7 @@ export const needsEach = ({ ready: { definition, heldOut }, project }: ReachRule
   Boolean(definition.quiet_hours || definition.frequency_cap || heldOut || project.quietHours) ||
   project.limits.length > 0 ||
   definition.on_missing === 'skip' ||
+  definition.steps !== undefined ||
   isSilent(definition)
 
 const isSilent = (definition: Ready['definition']): boolean => {
@@ -48,16 +59,20 @@ export async function reachOf(
   pool: Pool,
   projectId: ProjectId,
   rules: ReachRules,
-  recipients: Reader[],
+  readers: Reader[],
   untilMs: number
 ): Promise<Reached> {
-  const { ready, trigger, project, topics } = rules
+  const { ready, trigger, project, topics, usersUnderWay } = rules
   const { definition, heldOut } = ready
   const found: Reached = { reasons: new Map(), deferred: new Set(), open: new Set() }
   const skip = ({ device_id }: Reader, reason: string) => void found.reasons.set(device_id, reason)
   // A trigger that does not exist yet has sent nothing.
   const of = { campaignId: definition.campaign_id ?? '', triggerId: newId() }
-  const userIds = [...new Set(recipients.map(({ user_id }) => user_id))]
+  const all = [...new Set(readers.map(({ user_id }) => user_id))]
+  const underWay = definition.steps ? await usersUnderWay(pool, projectId, of.campaignId, all, of.triggerId) : new Set()
+  for (const reader of readers) if (underWay.has(reader.user_id)) skip(reader, 'not_entered_again')
+  const recipients = readers.filter(({ user_id }) => !underWay.has(user_id))
+  const userIds = all.filter((id) => !underWay.has(id))
   const { eligible, skipped, deferred } = checkEligibility(definition, recipients, {
     endpoints: await findEndpoints(pool, projectId, definition.live_activity, recipients),
     topics,

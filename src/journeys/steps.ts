@@ -50,9 +50,13 @@ async function sendSome(
   bucket: store.Bucket,
   triggers: TriggerMaker
 ): Promise<boolean> {
-  const journeys = await take(tx, projectId, bucket)
-  if (journeys.length === 0) return false
+  const taken = await take(tx, projectId, bucket)
+  if (taken.length === 0) return false
   const now = new Date()
+  const canceled = await triggers.canceledAmong(tx, projectId, firstsOf(taken))
+  const isCanceled = ({ first_trigger }: store.Journey) => first_trigger !== null && canceled.has(first_trigger)
+  const [ended, journeys] = [taken.filter(isCanceled), taken.filter((one) => !isCanceled(one))]
+  if (ended.length > 0) await stop(tx, projectId, plan, ended, 'trigger_canceled', now)
   const groups = Map.groupBy(journeys, ({ inherits, first_trigger }) => (inherits ? first_trigger : null))
   const shared = await triggers.propertiesOf(
     tx,
@@ -80,6 +84,10 @@ async function sendSome(
   return true
 }
 
+const firstsOf = (journeys: store.Journey[]): string[] => [
+  ...new Set(journeys.flatMap(({ first_trigger }) => first_trigger ?? []))
+]
+
 /** Reads and locks users who are due, each once: further journeys of a user follow in the next transaction. */
 async function take(tx: Db, projectId: ProjectId, bucket: store.Bucket): Promise<store.Journey[]> {
   const taken = new Map<string, store.Journey>()
@@ -105,8 +113,8 @@ function messageOf(plan: Plan, { step }: store.Bucket, members: store.Journey[])
     source: eventOf(journey),
     journey
   }))
-  const firsts = new Set(members.map(({ first_trigger }) => first_trigger))
-  const of = firsts.size === 1 ? [...firsts][0]! : null
+  const firsts = firstsOf(members)
+  const of = firsts.length === 1 ? firsts[0]! : null
   return { plan, step: plan.steps[step]!.id, recipients, kind: step === 0 ? ('event' as const) : ('step' as const), of }
 }
 

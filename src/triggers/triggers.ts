@@ -12,7 +12,7 @@ import { acceptInternal, createAccept, type Reserve } from './accept.ts'
 import { Batches } from './batches/batch.ts'
 import { cancelDeferred } from './batches/deferred.ts'
 import { Expansion } from './batches/expand.ts'
-import { propertiesOf } from './batches/expansion-store.ts'
+import { canceledAmong, propertiesOf } from './batches/expansion-store.ts'
 import { createFreeSlots } from './batches/free-slots.ts'
 import type { EnterSequence } from './batches/sequence.ts'
 import { createSkipUsers } from './batches/skip-users.ts'
@@ -102,6 +102,7 @@ export function createTriggers(options: TriggersOptions) {
 
     /** The properties of triggers that still exist, by their ids. */
     propertiesOf,
+    canceledAmong,
 
     /** Whether a trigger was accepted under this key: a repeat returns it. */
     isAccepted: async (projectId: ProjectId, key: IdempotencyKey): Promise<boolean> =>

@@ -140,6 +140,36 @@ describe('an event_triggered campaign', () => {
     ])
   })
 
+  it('lets a user in again who got nothing, because it was paused when its message was due', async () => {
+    const campaign = {
+      type: 'event_triggered',
+      event_trigger: { event: 'order', delay: '1h', reentry: 'once' },
+      message: { title: 'order {{ event.amount }}' }
+    }
+    const project = await given(campaign, 'paused-a')
+    await record(project, order(1, 'paused-a'))
+    await settled(project)
+    await givenCampaign(service, project, { ...campaign, status: 'paused' })
+    await hurry(project)
+    await eventually(async () =>
+      assert.deepEqual(
+        (await journeysOf(project)).map(({ state }) => state),
+        ['stopped']
+      )
+    )
+    await givenCampaign(service, project, campaign)
+    await record(project, order(2, 'paused-a'))
+    await settled(project)
+    await hurry(project)
+    await eventually(async () => assert.deepEqual(titles('paused-a'), ['order 2']))
+    await record(project, order(3, 'paused-a'))
+    await settled(project)
+    assert.deepEqual(
+      (await journeysOf(project)).map(({ state }) => state),
+      ['stopped', 'completed']
+    )
+  })
+
   it('is not sent to users of other projects, nor while it is paused', async () => {
     const campaign = { event_trigger: { event: 'order' } }
     const [one, other] = [await given(campaign, 'apart-a'), await given(campaign, 'apart-b')]

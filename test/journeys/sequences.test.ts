@@ -87,6 +87,23 @@ describe('a campaign with steps', () => {
     })
   })
 
+  it('ends for users whose first trigger was canceled on its way', async () => {
+    const names = ['stop-a', 'stop-b', 'stop-c', 'stop-d']
+    const project = await given({ throttle_per_second: 1 }, ...names)
+    const first = await triggered(project, users(...names))
+    await eventually(async () => assert.ok(names.some((name) => titles(name).length > 0)))
+    assert.equal((await project.call('POST', `/api/v1/triggers/${first}:cancel`)).status, 200)
+    assert.equal((await ended(project, first)).state, 'canceled')
+    await due(project)
+    await eventually(async () =>
+      assert.deepEqual(
+        new Set((await journeys(project)).map(({ state, reason }) => `${state}: ${reason}`)),
+        new Set(['stopped: trigger_canceled'])
+      )
+    )
+    assert.equal((await triggersOf(project)).length, 1)
+  })
+
   it('is left by its exit event, which the next step counts, and a user is in it once', async () => {
     const exit = { event: 'bought', where: [{ attribute: 'event.plan', operator: 'equals', value: 'pro' }] }
     const project = await given({ exit }, 'exit-a', 'exit-b')

@@ -57,6 +57,10 @@ const propertiesOfMany = statement(
   'triggers.properties_of_many',
   'select id, properties from triggers where project_id = $1 and id = any($2::uuid[])'
 )
+const canceledOfMany = statement(
+  'triggers.canceled_of_many',
+  `select id from triggers where project_id = $1 and id = any($2::uuid[]) and outcome = 'canceled'`
+)
 
 /** Records the step that a trigger sends: its caller named only the campaign. */
 export const nameStep = (tx: Db, projectId: ProjectId, id: string, name: string) => tx.run(step, [projectId, id, name])
@@ -66,6 +70,13 @@ export async function propertiesOf(db: Db, projectId: ProjectId, ids: string[]) 
   if (ids.length === 0) return new Map<string, Record<string, unknown>>()
   const rows = await db.query<Pick<RunningTrigger, 'id' | 'properties'>>(propertiesOfMany, [projectId, ids])
   return new Map(rows.map(({ id, properties }) => [id, properties]))
+}
+
+/** Those triggers that were canceled. */
+export async function canceledAmong(db: Db, projectId: ProjectId, ids: string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db.query<{ id: string }>(canceledOfMany, [projectId, ids])
+  return new Set(rows.map(({ id }) => id))
 }
 
 export const loadTrigger = (db: Db, projectId: ProjectId, id: string) => db.one<RunningTrigger>(load, [projectId, id])

@@ -142,6 +142,7 @@ describe('a file that is not one', () => {
   const unit = (source: string) => `<body><trans-unit id="a"><source>${source}</source></trans-unit></body>`
   const files: [string, () => unknown][] = [
     ['with a document type', () => parseXml('<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>')],
+    ['with more references than it may have', () => parseXml(`<x>${'&amp;'.repeat(100_001)}</x>`)],
     ['with an entity of its own', () => parseXml('<x>&a;</x>')],
     ['with an entity that every object inherits', () => parseXml('<x>&toString;</x>')],
     ['with a character that XML forbids', () => parseXml('<x>&#xD800;</x>')],

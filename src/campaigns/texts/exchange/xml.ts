@@ -9,13 +9,17 @@ export interface Element {
 
 const mostDepth = 40
 const mostElements = 100_000
+/** Each costs a call: as many as these take a tenth of a second. */
+const mostReferences = 100_000
 const entities = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }))
 
 /**
  * Reads XML that cannot do harm: a document type is refused, so there are no entities to expand and no files to read,
- * and depth and number of elements are limited. It reads each character once.
+ * and depth, elements and references are limited. It reads each character once.
  */
 export function parseXml(text: string): Element {
+  if (hasMoreThan(mostReferences, '&', text))
+    throw unreadable(`it has more than ${mostReferences} references such as &amp;`)
   const root: Element = { name: '', attributes: new Map(), parts: [] }
   const open = [root]
   let at = text.startsWith('\ufeff') ? 1 : 0
@@ -58,6 +62,15 @@ export function parseXml(text: string): Element {
   const found = root.parts.find((part) => typeof part !== 'string')
   if (!found) throw unreadable('it has no element')
   return found
+}
+
+function hasMoreThan(most: number, sign: string, text: string): boolean {
+  let count = 0
+  for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) {
+    count += 1
+    if (count > most) return true
+  }
+  return false
 }
 
 const tag = /<([A-Za-z_][\w.:-]*)((?:\s+[A-Za-z_][\w.:-]*\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y

@@ -46,6 +46,8 @@ export const schemaNames: Readonly<Record<string, TSchema>> = {
   UserImport: users.ImportResult,
   Preferences: preferences.PreferencesAnswer,
   PreferencesChange: preferences.PreferencesBody,
+  Consent: preferences.ConsentAnswer,
+  ConsentEvidence: preferences.ConsentBody,
   Topic: preferences.TopicAnswer,
 
   Device: devices.ManagedDevice,

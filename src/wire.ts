@@ -13,6 +13,7 @@ import type * as gateways from './gateways/credentials/schemas.ts'
 import type * as journeys from './journeys/schemas.ts'
 import type * as people from './manage/member-schemas.ts'
 import type * as phones from './manage/phone-schemas.ts'
+import type * as privacy from './manage/privacy/schemas.ts'
 import type * as manage from './manage/schemas.ts'
 import type * as simulator from './manage/simulator-schemas.ts'
 import type * as messages from './messages/schemas.ts'
@@ -78,6 +79,9 @@ export type Node = Static<typeof manage.NodeAnswer>
 export type InstallationPause = Static<typeof manage.InstallationPauseAnswer>
 export type DeadJob = Static<typeof manage.DeadJobAnswer>
 
+/** The receipt of an erasure. */
+export type Erasure = Static<typeof privacy.ErasureAnswer>
+
 export type User = Static<typeof users.User>
 export type UserList = Static<typeof users.UserList>
 export type IndexedProperty = Static<typeof users.IndexedProperty>
@@ -93,6 +97,8 @@ export type ClientEvent = Static<typeof events.EventAnswer>
 export type Topic = Static<typeof preferences.TopicAnswer>
 /** What a user wants to get. */
 export type Preferences = Static<typeof preferences.PreferencesAnswer>
+/** The evidence of a choice. */
+export type Consent = Static<typeof preferences.ConsentAnswer>
 
 export type Webhook = Static<typeof webhooks.WebhookAnswer>
 export type WebhookDelivery = Static<typeof webhooks.DeliveryAnswer>

@@ -257,6 +257,17 @@ export interface Operations {
     body: s.PreferencesChange
     result: s.Preferences
   }
+  /** Read the evidence of what a user chose. Takes a secret key. */
+  getUserConsents: {
+    path: {
+      /** The project's own id of the user. */
+      project_user_id: string
+    }
+    result: {
+      /** The latest yes and the latest no to each topic, and to messages at all. */
+      consents: s.Consent[]
+    }
+  }
   /** Read the preferences of the user of a device. Takes a secret or a public key. */
   getDevicePreferences: {
     path: {
@@ -1131,6 +1142,8 @@ export interface Operations {
       user: unknown
       /** The opt-out, and every topic. */
       preferences: unknown
+      /** The evidence of choices: the latest yes and the latest no of each. */
+      consents: unknown[]
       /** Facts about each device, and its tokens in full. */
       devices: unknown[]
       /** Newest first. */
@@ -2440,6 +2453,7 @@ export const operations: Record<keyof Operations, readonly [method: string, path
   trackEvents: ['POST', '/api/v1/events'],
   getUserPreferences: ['GET', '/api/v1/users/{project_user_id}/preferences'],
   updateUserPreferences: ['PATCH', '/api/v1/users/{project_user_id}/preferences'],
+  getUserConsents: ['GET', '/api/v1/users/{project_user_id}/consents'],
   getDevicePreferences: ['GET', '/api/v1/devices/{device_id}/preferences'],
   updateDevicePreferences: ['PATCH', '/api/v1/devices/{device_id}/preferences'],
   sendMessages: ['POST', '/api/v1/messages:send', 'keyed'],

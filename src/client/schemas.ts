@@ -80,6 +80,36 @@ export interface PreferencesChange {
   opted_out?: boolean | null
   /** Topics to change. null restores the default of the topic. */
   topics?: Record<string, boolean | null>
+  /** Evidence of the choices in this request. */
+  consent?: ConsentEvidence
+}
+
+export interface Consent {
+  /** null: messages at all, as `opted_out` says. */
+  topic: string | null
+  /** true: the person wants them. */
+  granted: boolean
+  /** When the person chose. */
+  at: string
+  /** When that was stored. */
+  recorded_at: string
+  /** Where the person chose; null: the caller did not say. */
+  source: string | null
+  /** What the person agreed to; null: the caller did not say. */
+  text: string | null
+  /** Who sent it. An agent is a secret key with a policy. */
+  via: "public_key" | "secret_key" | "agent" | "token" | "member"
+  /** That caller, as the audit log names it: `key …`, `token …` or `member …`. */
+  actor: string
+}
+
+export interface ConsentEvidence {
+  /** Where the person chose: `checkout`, `app settings`. */
+  source: string
+  /** What the person agreed to: the version of a text, or the text. */
+  text?: string
+  /** When the person chose, RFC 3339, not in the future. Default: now. */
+  at?: string
 }
 
 export interface Topic {

@@ -1,5 +1,5 @@
 import type { CallOptions, Transport } from './request.ts'
-import type { DeviceRegistration, NewUser, Preferences, PreferencesChange, Properties } from './schemas.ts'
+import type { Consent, DeviceRegistration, NewUser, Preferences, PreferencesChange, Properties } from './schemas.ts'
 
 /** One request takes so many. */
 const mostAtOnce = 1_000
@@ -99,6 +99,9 @@ export function usersOf({ call }: Transport) {
     preferences: (userId: string, options?: CallOptions): Promise<Preferences> =>
       call('getUserPreferences', of(userId), options),
     changePreferences: (userId: string, change: PreferencesChange, options?: CallOptions): Promise<Preferences> =>
-      call('updateUserPreferences', { ...of(userId), body: change }, options)
+      call('updateUserPreferences', { ...of(userId), body: change }, options),
+    /** The evidence of what a user chose: the latest yes and the latest no to each topic, and to messages at all. */
+    consents: async (userId: string, options?: CallOptions): Promise<Consent[]> =>
+      (await call('getUserConsents', of(userId), options)).consents
   }
 }

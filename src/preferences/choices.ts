@@ -28,13 +28,21 @@ export function refusalBy(
 }
 
 /** The choice of a user for a topic. A topic may be called constructor, which every object inherits. */
-const chosen = (choices: Choices | null, topic: string): boolean | undefined =>
+export const chosen = (choices: Choices | null, topic: string): boolean | undefined =>
   choices?.topics && Object.hasOwn(choices.topics, topic) ? choices.topics[topic] : undefined
+
+/** What a caller says about the consent of a person. */
+export interface GivenConsent {
+  source: string
+  text?: string | undefined
+  at?: string | undefined
+}
 
 /** A change of preferences. Null restores the default, absent changes nothing. */
 export interface ChoiceChange {
   opted_out?: boolean | null | undefined
   topics?: Record<string, boolean | null> | null | undefined
+  consent?: GivenConsent | undefined
 }
 
 /** The choices after a change; null if none is left. */

@@ -5,6 +5,7 @@ import { Refusal } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { checkProjectUserId, choice, identity } from '../users/users.ts'
 import { type ChoiceChange, changed, type Preferences, shown } from './choices.ts'
+import { consentsOf, recordConsent, type Via } from './consents.ts'
 import { allTopics } from './topic-store.ts'
 import { createTopics, type UsersOfTopic } from './topics.ts'
 
@@ -25,7 +26,13 @@ export interface PreferencesOptions {
 /** Topics of projects, and what users have chosen. */
 export function createPreferences({ pool, devices, onOptedOut, campaignsOf }: PreferencesOptions) {
   /** Merges a change into the choices of a user, and returns them with the defaults. */
-  async function change(tx: Db, projectId: ProjectId, userId: string, wanted: ChoiceChange): Promise<Preferences> {
+  async function change(
+    tx: Db,
+    projectId: ProjectId,
+    userId: string,
+    wanted: ChoiceChange,
+    by: Via
+  ): Promise<Preferences> {
     const topics = await allTopics(tx, projectId)
     refuseUnknown(wanted, new Set(topics.map(({ id }) => id)))
     const before = await choice.lockChoices(tx, projectId, userId)
@@ -35,6 +42,7 @@ export function createPreferences({ pool, devices, onOptedOut, campaignsOf }: Pr
       await choice.writeChoices(tx, projectId, userId, after, new Date())
       if (after?.out && !before?.out) await onOptedOut(tx, projectId, userId)
     }
+    await recordConsent(tx, projectId, { userId, before, wanted, by })
     return shown(after, topics)
   }
 
@@ -53,12 +61,19 @@ export function createPreferences({ pool, devices, onOptedOut, campaignsOf }: Pr
     ofUser: async (projectId: ProjectId, projectUserId: unknown) =>
       read(projectId, await idOf(pool, projectId, projectUserId)),
 
-    changeOfUser: (projectId: ProjectId, projectUserId: unknown, wanted: ChoiceChange): Promise<Preferences> =>
+    /** The evidence of what the user chose. */
+    async consentsOfUser(projectId: ProjectId, projectUserId: unknown) {
+      const userId = await idOf(pool, projectId, projectUserId)
+      if (userId === undefined) throw noUser()
+      return consentsOf(pool, projectId, userId)
+    },
+
+    changeOfUser: (projectId: ProjectId, projectUserId: unknown, wanted: ChoiceChange, by: Via): Promise<Preferences> =>
       againIfRaced(() =>
         pool.transaction(async (tx) => {
           const userId = await idOf(tx, projectId, projectUserId)
           if (!userId) throw noUser()
-          return change(tx, projectId, userId, wanted)
+          return change(tx, projectId, userId, wanted, by)
         })
       ),
 
@@ -73,9 +88,10 @@ export function createPreferences({ pool, devices, onOptedOut, campaignsOf }: Pr
       projectId: ProjectId,
       deviceId: unknown,
       proven: string | null,
-      wanted: ChoiceChange
+      wanted: ChoiceChange,
+      by: Via
     ): Promise<Preferences> =>
-      devices.withUser(projectId, deviceId, proven, (tx, userId) => change(tx, projectId, userId, wanted))
+      devices.withUser(projectId, deviceId, proven, (tx, userId) => change(tx, projectId, userId, wanted, by))
   }
 }
 

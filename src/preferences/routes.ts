@@ -1,9 +1,10 @@
 import type { Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller, Identity } from '../projects/projects.ts'
+import { viaOf } from './consents.ts'
 import type { PreferencesRoom } from './preferences.ts'
-import { PreferencesAnswer, PreferencesBody } from './schemas.ts'
+import { ConsentsAnswer, PreferencesAnswer, PreferencesBody } from './schemas.ts'
 
-const example = { topics: { offers: false } }
+const example = { topics: { offers: true }, consent: { source: 'checkout', text: '2026-03' } }
 
 /** Preferences of a user, for backends, and of the user of a device, for apps. */
 export function preferenceRoutes(
@@ -25,7 +26,16 @@ export function preferenceRoutes(
   api.patch(
     '/users/:project_user_id/preferences',
     { summary: 'Change preferences of a user', ...user, body: PreferencesBody, example },
-    ({ caller, params, body }) => preferences.changeOfUser(caller.project.id, params.project_user_id, body)
+    ({ caller, params, body }) =>
+      preferences.changeOfUser(caller.project.id, params.project_user_id, body, viaOf(caller))
+  )
+
+  api.get(
+    '/users/:project_user_id/consents',
+    { summary: 'Read the evidence of what a user chose', ...user, answer: ConsentsAnswer },
+    async ({ caller, params }) => ({
+      consents: await preferences.consentsOfUser(caller.project.id, params.project_user_id)
+    })
   )
 
   const device = {
@@ -49,7 +59,9 @@ export function preferenceRoutes(
   api.patch(
     '/devices/:device_id/preferences',
     { summary: 'Change preferences of the user of a device', ...device, body: PreferencesBody, example },
-    async ({ caller, params, body, request }) =>
-      preferences.changeOfDevice(caller.project.id, params.device_id, await userOf(caller, request), body)
+    async ({ caller, params, body, request }) => {
+      const proven = await userOf(caller, request)
+      return preferences.changeOfDevice(caller.project.id, params.device_id, proven, body, viaOf(caller))
+    }
   )
 }

@@ -2,6 +2,7 @@ import type { Db } from '../platform/db/db.ts'
 import { asTexts, heldProject, statement, texts } from '../platform/db/statement.ts'
 import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import { isOut, mergedChoices } from './choice-store.ts'
+import { moveConsents } from './consent-store.ts'
 import { indexUsers, unindexUsers } from './index-store.ts'
 import type { Properties } from './properties.ts'
 import { fits } from './store.ts'
@@ -37,9 +38,10 @@ const absorbRow = statement(
     where users.project_id = $1 and users.id = $3 and a.project_id = $1 and a.id = $2
       and before.project_id = $1 and before.id = $3
       and a.project_user_id is null and (a.choices is not null or ${mergedProperties})
-   returning users.id, users.properties, ${isOut('a.choices')} and not ${isOut('before.choices')} as opts_out),
+   returning users.id, users.properties, ${isOut('a.choices')} and not ${isOut('before.choices')} as opts_out,
+     a.choices is not null as chose),
    indexed as (${indexUsers('changed')})
-   select opts_out from changed`
+   select opts_out, chose from changed`
 )
 const removeAnonymousRows = statement(
   'users.remove_anonymous',
@@ -110,8 +112,12 @@ export const ensure = async (db: Db, projectId: ProjectId, projectUserId: string
  * Merges the properties and the choices of an anonymous user into those of the identified one. Returns whether that
  * opts the identified user out.
  */
-export const absorb = async (db: Db, projectId: ProjectId, from: string, into: string, at: Date): Promise<boolean> =>
-  (await db.one<{ opts_out: boolean }>(absorbRow, [projectId, from, into, at]))?.opts_out ?? false
+export async function absorb(db: Db, projectId: ProjectId, from: string, into: string, at: Date): Promise<boolean> {
+  const changed = await db.one<{ opts_out: boolean; chose: boolean }>(absorbRow, [projectId, from, into, at])
+  // Most anonymous users have made no choice, so they have no evidence of one.
+  if (changed?.chose) await moveConsents(db, projectId, from, into)
+  return changed?.opts_out ?? false
+}
 
 /** Deletes only anonymous users, with their remaining rows. */
 export const removeAnonymous = (db: Db, projectId: ProjectId, ids: string[]) =>

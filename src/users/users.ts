@@ -14,6 +14,7 @@ import * as store from './store.ts'
 export type { Choices } from './choice-store.ts'
 export * as choice from './choice-store.ts'
 export { choicesIn } from './choices.ts'
+export * as consent from './consent-store.ts'
 export * as identity from './identity-store.ts'
 export { indexedProperties, indexedValue } from './index-store.ts'
 export {

@@ -31,6 +31,12 @@ test('topics, preferences and rules over all campaigns are managed from the comm
     assert.match(stdout, /^offers +no$/m)
     const back = await tidings('user', 'preferences', 'ana', '--topic', 'offers=default', '--opt-in', '--json')
     assert.deepEqual(back.json<Preferences>(), { opted_out: false, topics: { offers: true } })
+    const evidence = ['--source', 'checkout', '--text', '2026-03', '--at', '2026-11-01T09:30:00Z']
+    await tidings('user', 'preferences', 'ana', '--topic', 'offers=yes', ...evidence)
+    const consents = (await tidings('user', 'consents', 'ana')).stdout
+    assert.match(consents, /^offers +yes +.*2026.* +checkout +2026-03 +token /m)
+    assert.match(consents, /^offers +no /m)
+    assert.equal((await tidings('user', 'preferences', 'ana', ...evidence)).code, 2)
     assert.equal((await tidings('user', 'preferences', 'nobody')).code, 3)
     assert.equal((await tidings('user', 'preferences', 'ana', '--topic', 'offers')).code, 2)
     assert.equal((await tidings('user', 'preferences', 'ana', '--opt-in', '--opt-out')).code, 2)

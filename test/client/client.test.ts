@@ -55,6 +55,8 @@ describe('the client', async () => {
     assert.deepEqual(await users.get('a/b ü'), { plan: 'premium' })
     assert.equal((await users.changePreferences('a/b ü', { opted_out: true })).opted_out, true)
     assert.equal((await users.preferences('a/b ü')).opted_out, true)
+    await users.changePreferences('a/b ü', { opted_out: true, consent: { source: 'call center' } })
+    assert.equal((await users.consents('a/b ü'))[0]?.source, 'call center')
     await users.delete('a/b ü')
     await assert.rejects(users.get('a/b ü'), { kind: 'not_found', status: 404, operation: 'getUser' })
   })

@@ -90,6 +90,7 @@ export async function calls(service: TestService): Promise<Record<string, () => 
     getProjectTopic: () => manage('GET', `${own}/topics/offers`),
     getUserPreferences: () => call('GET', '/api/v1/users/ana/preferences'),
     updateUserPreferences: () => call('PATCH', '/api/v1/users/ana/preferences', { json: { opted_out: true } }),
+    getUserConsents: () => call('GET', '/api/v1/users/ana/consents'),
     getDevicePreferences: () => call('GET', `${ofPhone}/preferences`),
     updateDevicePreferences: () => call('PATCH', `${ofPhone}/preferences`, { json: { topics: { offers: false } } }),
     deleteProjectTopic: () => manage('DELETE', `${own}/topics/offers`),

@@ -130,6 +130,81 @@ describe('preferences', () => {
     assert.equal((await choose(project, 'ana', { opted_out: 'yes' })).status, 400)
   })
 
+  it('keep evidence of the latest yes and the latest no: when, where, to which text and by whom', async () => {
+    const project = await service.project()
+    await topic(project, 'offers')
+    await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } })
+    const consents = async () =>
+      (await project.call('GET', '/api/v1/users/ana/consents')).json.consents.map(
+        ({ recorded_at: _, actor, ...rest }: Json) => ({ ...rest, actor: actor.split(' ')[0] })
+      )
+    assert.deepEqual(await consents(), [])
+    const given = { source: 'checkout', text: '2026-03', at: '2026-11-01T09:30:00Z' }
+    const shown = await choose(project, 'ana', { topics: { offers: true }, consent: given })
+    assert.deepEqual(shown.json, { opted_out: false, topics: { offers: true } }, 'preferences stay as they are')
+    const yes = { topic: 'offers', granted: true, ...given, at: '2026-11-01T09:30:00.000Z' }
+    assert.deepEqual(await consents(), [{ ...yes, via: 'secret_key', actor: 'key' }])
+    await choose(project, 'ana', { topics: { offers: true } })
+    assert.equal((await consents())[0].source, 'checkout', 'a repeated choice without evidence replaces none')
+
+    await put(project, ios)
+    await link(project, 'phone', 'ana')
+    await asApp(project, 'PATCH', '/devices/phone/preferences', { topics: { offers: false } })
+    await service.manage('PATCH', `/projects/${project.id}/api/v1/users/ana/preferences`, {
+      json: { opted_out: true, consent: { source: 'phone call' } }
+    })
+    assert.deepEqual(
+      (await consents()).map(({ topic, granted, source, via, actor }: Json) => [topic, granted, source, via, actor]),
+      [
+        [null, false, 'phone call', 'token', 'token'],
+        ['offers', false, null, 'public_key', 'key'],
+        ['offers', true, 'checkout', 'secret_key', 'key']
+      ]
+    )
+    assert.equal((await asApp(project, 'GET', '/users/ana/consents')).status, 401, 'a secret key is needed')
+    assert.equal((await project.call('GET', '/api/v1/users/nobody/consents')).status, 404)
+    await project.call('DELETE', '/api/v1/users/ana')
+    assert.deepEqual(await service.sql('select 1 from consents where project_id = $1', [project.id]), [])
+  })
+
+  it('of an anonymous user bring their evidence along at the log-in', async () => {
+    const project = await service.project()
+    await topic(project, 'offers')
+    await put(project, ios)
+    const consent = { source: 'banner' }
+    await asApp(project, 'PATCH', '/devices/phone/preferences', { topics: { offers: true }, consent })
+    await link(project, 'phone', 'ana')
+    const { consents } = (await project.call('GET', '/api/v1/users/ana/consents')).json
+    assert.deepEqual(
+      consents.map(({ granted, source }: Json) => [granted, source]),
+      [[true, 'banner']]
+    )
+  })
+
+  it('refuse evidence that is too long, of the future, or of no choice, and change nothing', async () => {
+    const project = await service.project()
+    await topic(project, 'offers')
+    await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } })
+    const yes = { topics: { offers: false } }
+    const bad: [Json, string][] = [
+      [{ ...yes, consent: {} }, 'consent.source'],
+      [{ ...yes, consent: { source: '' } }, 'consent.source'],
+      [{ ...yes, consent: { source: 'x'.repeat(201) } }, 'consent.source'],
+      [{ ...yes, consent: { source: 'a\nb' } }, 'consent.source'],
+      [{ ...yes, consent: { source: 'web', text: 'x'.repeat(2_001) } }, 'consent.text'],
+      [{ ...yes, consent: { source: 'web', at: 'yesterday' } }, 'consent.at'],
+      [{ ...yes, consent: { source: 'web', at: '2999-01-01T00:00:00Z' } }, 'consent.at'],
+      [{ ...yes, consent: 'web' }, 'consent'],
+      [{ topics: { offers: null }, consent: { source: 'web' } }, 'consent']
+    ]
+    for (const [json, path] of bad) {
+      const reply = await choose(project, 'ana', json)
+      assert.deepEqual([reply.status, reply.json.details?.[0]?.path], [400, path], reply.text)
+    }
+    assert.deepEqual((await chosen(project, 'ana')).json.topics, { offers: true })
+    assert.deepEqual((await project.call('GET', '/api/v1/users/ana/consents')).json, { consents: [] })
+  })
+
   it('belong to one project', async () => {
     const [one, other] = [await service.project(), await service.project()]
     for (const project of [one, other])

@@ -31,6 +31,7 @@ describe('GET /manage/v1/projects/{id}/users/{project_user_id}/export', () => {
       'project_id',
       'user',
       'preferences',
+      'consents',
       'devices',
       'events',
       'messages',

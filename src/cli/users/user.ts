@@ -24,7 +24,7 @@ import type { Shell } from '../shell.ts'
 import { declareErasures } from './erasure.ts'
 import { declareIndex } from './indexed.ts'
 import { declareJourneys } from './journeys.ts'
-import { declarePreferences } from './preferences.ts'
+import { declareConsents, declarePreferences } from './preferences.ts'
 
 export function declare(command: Command, shell: Shell): void {
   examples(command, [
@@ -43,6 +43,7 @@ export function declare(command: Command, shell: Shell): void {
   declareSet(users)
   declareUnset(users)
   declarePreferences(users)
+  declareConsents(users)
   declareJourneys(users)
   declareData(users)
   declareDelete(users)
@@ -148,9 +149,9 @@ function declareData(users: Resource): void {
       usage: 'data <user>',
       about: 'Print everything that is stored about a user as JSON',
       examples: ['tidings user data ana > ana.json', "tidings user data ana | jq '.events | length'"],
-      more: `Properties, preferences, devices with their tokens, events, messages, journeys,
-conversions and skips: the response to a person who asks for their data. Needs
-the role admin.`
+      more: `Properties, preferences, consents, devices with their tokens, events, messages,
+journeys, conversions and skips: the response to a person who asks for their
+data. Needs the role admin.`
     },
     async (session, _, id: string) => {
       const response = await session.client.send('GET', `${users.at(session, id)}/export`)

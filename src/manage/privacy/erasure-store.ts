@@ -51,6 +51,7 @@ const addKey = statement(
 const counts = statement(
   'erasures.count',
   `select (select count(*)::int from users where project_id = $1 and id = any($2::uuid[])) as users,
+          (select count(*)::int from consents where project_id = $1 and user_id = any($2::uuid[])) as consents,
           (select count(*)::int from devices where project_id = $1 and user_id = any($2::uuid[])) as devices,
           (select count(*)::int from push_tokens t join devices d on d.project_id = t.project_id and d.id = t.device_id
             where d.project_id = $1 and d.user_id = any($2::uuid[])) as push_tokens,

@@ -35,7 +35,8 @@ export async function* everythingAbout(
       created_at: user.createdAt,
       updated_at: user.updatedAt
     },
-    preferences: await preferences.ofUser(projectId, name)
+    preferences: await preferences.ofUser(projectId, name),
+    consents: await preferences.consentsOfUser(projectId, name)
   }
   yield JSON.stringify(head).slice(0, -1)
   yield* list('devices', devicePages(devices, projectId, user))

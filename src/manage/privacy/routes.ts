@@ -12,6 +12,7 @@ const Everything = Type.Object({
   project_id: Type.String(),
   user: Type.Unknown({ description: 'Ids, properties and times.' }),
   preferences: Type.Unknown({ description: 'The opt-out, and every topic.' }),
+  consents: list('The evidence of choices: the latest yes and the latest no of each.'),
   devices: list('Facts about each device, and its tokens in full.'),
   events: list('Newest first.'),
   messages: list('Newest first, with their outcomes on each device.'),

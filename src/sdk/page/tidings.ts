@@ -7,7 +7,7 @@ import { emptyInbox } from './inbox.ts'
 import { createCall } from './requests.ts'
 import { newId, openStorage } from './storage.ts'
 import { ownSubscription } from './subscription.ts'
-import type { DeviceFacts, Preferences, PropertyValue, TidingsOptions, WebPushOptions } from './types.ts'
+import type { Consent, DeviceFacts, Preferences, PropertyValue, TidingsOptions, WebPushOptions } from './types.ts'
 import { createWebPush } from './web-push.ts'
 
 export { TidingsError } from './errors.ts'
@@ -53,6 +53,8 @@ export function createTidings(options: TidingsOptions) {
     })
   }
 
+  const choose = (change: object) => onDevice<Preferences>('PATCH', '/preferences', change)
+
   const { flush, track } = createEventQueue({
     call,
     storage,
@@ -97,10 +99,10 @@ export function createTidings(options: TidingsOptions) {
     preferences: {
       get: () => onDevice<Preferences>('GET', '/preferences'),
       /** Changes single topics; null restores the default of one. */
-      set: (topics: Record<string, boolean | null>) => onDevice<Preferences>('PATCH', '/preferences', { topics }),
+      set: (topics: Record<string, boolean | null>, consent?: Consent) => choose({ topics, consent }),
       /** From now on the user gets transactional messages only. */
-      optOut: () => onDevice<Preferences>('PATCH', '/preferences', { opted_out: true }),
-      optIn: () => onDevice<Preferences>('PATCH', '/preferences', { opted_out: false })
+      optOut: (consent?: Consent) => choose({ opted_out: true, consent }),
+      optIn: (consent?: Consent) => choose({ opted_out: false, consent })
     },
 
     setProperties(properties: Record<string, PropertyValue>): Promise<void> {

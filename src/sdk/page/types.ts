@@ -41,6 +41,14 @@ export interface Preferences {
   topics: Record<string, boolean>
 }
 
+/** Evidence of a choice, which the service keeps with it. */
+export interface Consent {
+  /** Where the person chose: `settings`, `checkout`. */
+  source: string
+  /** What the person agreed to: the version of a text, or the text. */
+  text?: string
+}
+
 export type PropertyValue = string | number | boolean | null
 
 export interface WebPushOptions {

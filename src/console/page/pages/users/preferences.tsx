@@ -1,11 +1,13 @@
-import { Stack, Switch, Text } from '@mantine/core'
+import { Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { Preferences as Choices } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
 import { useTopics } from '../../api/topics.ts'
 import { ErrorAlert, Loaded } from '../../parts/states.tsx'
 import { toast } from '../../parts/toasts.tsx'
+import { Consents, consentsKey } from './consents.tsx'
 
 interface Change {
   opted_out?: boolean
@@ -21,8 +23,12 @@ export function Preferences({ userId }: { userId: string }) {
   const path = `/api/v1/users/${encodeURIComponent(userId)}/preferences`
   const queryKey = ['preferences', projectId, userId]
   const choices = useQuery({ queryKey, queryFn: () => project<Choices>(projectId, 'GET', path) })
+  const [source, setSource] = useState('')
   const change = useMutation({
-    mutationFn: (body: Change) => project<Choices>(projectId, 'PATCH', path, { body }),
+    mutationFn: (change: Change) => {
+      const consent = source.trim() === '' ? undefined : { source: source.trim() }
+      return project<Choices>(projectId, 'PATCH', path, { body: { ...change, consent } })
+    },
     // A switch moves at once, and back if the service refuses.
     onMutate: ({ topics: changed, ...rest }) =>
       queries.setQueryData<Choices>(
@@ -32,13 +38,14 @@ export function Preferences({ userId }: { userId: string }) {
     onSuccess: (next) => {
       queries.setQueryData(queryKey, next)
       toast('Saved preferences')
+      void queries.invalidateQueries({ queryKey: consentsKey(projectId, userId) })
     },
     onError: () => queries.invalidateQueries({ queryKey })
   })
   return (
     <Loaded query={choices}>
       {({ opted_out, topics: chosen }) => (
-        <Stack maw={560}>
+        <Stack maw={720}>
           <Switch
             label="Opted out of all messages"
             description="Only transactional messages are sent to this user."
@@ -57,7 +64,18 @@ export function Preferences({ userId }: { userId: string }) {
               onChange={({ currentTarget: { checked } }) => change.mutate({ topics: { [topic]: checked } })}
             />
           ))}
+          {canEdit && (
+            <TextInput
+              label="Where the person said so (optional)"
+              description="Kept as evidence with the next changes, such as phone call or letter of 3 May."
+              value={source}
+              maxLength={200}
+              onChange={({ currentTarget }) => setSource(currentTarget.value)}
+              dir="auto"
+            />
+          )}
           {change.error && <ErrorAlert error={change.error} />}
+          <Consents userId={userId} />
         </Stack>
       )}
     </Loaded>

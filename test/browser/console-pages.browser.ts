@@ -22,7 +22,7 @@ const photographed = Boolean(process.env.TIDINGS_SCREENSHOTS)
 const service = await startWithConsole()
 const project: TestProject = await service.project({ name: 'Shop', mode: 'simulator' })
 const { id } = project
-const { message, trigger, task, webhook } = await furnish()
+const { message, trigger, task, webhook, erasure } = await furnish()
 
 /** Creates content for every page. */
 async function furnish() {
@@ -86,7 +86,19 @@ async function furnish() {
     json: { jsonrpc: '2.0', id: '1', method: 'SendMessage', params: { message: asked } }
   })
   const task = done.json.result.task.id as string
-  return { task, webhook: hook.json.id as string, message: sent.json.delivery_results[0].message_id as string, trigger }
+  await project.call('PATCH', '/api/v1/users/ana/preferences', {
+    json: { topics: { offers: true }, consent: { source: 'checkout', text: '2026-03' } }
+  })
+  await call('/users', { project_user_id: 'cy' })
+  const erased = await service.manage('POST', `/projects/${id}/erasures`, { json: { project_user_id: 'cy' } })
+  const erasure = erased.json.erasure_id as string
+  return {
+    erasure,
+    task,
+    webhook: hook.json.id as string,
+    message: sent.json.delivery_results[0].message_id as string,
+    trigger
+  }
 }
 
 /** Ids as long as they may be, texts without spaces, and texts from right to left: each page must still fit its screen. */
@@ -142,11 +154,14 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['users/ana?tab=devices', 'Android', 'user-devices'],
       ['users/ana?tab=activity', 'The newest', 'user-activity'],
       ['users/ana?tab=journeys', 'welcome, version 1', 'user-journeys'],
-      ['users/ana?tab=preferences', 'Opted out of all messages', 'user-preferences'],
+      ['users/ana?tab=preferences', 'checkout', 'user-preferences'],
       ['segments', 'Premium plan', 'segments'],
       ['segments/premium', 'can be reached by a push', 'segment'],
       ['new-segment', 'Create', 'new-segment'],
       ['topics', 'Discounts', 'topics'],
+      ['privacy', '1 entry', 'privacy'],
+      ['privacy?tab=verify', 'Choose a file', 'privacy-verify'],
+      [`privacy/${erasure}`, 'Erasure ID', 'receipt'],
       ['messages', 'Your order is on its way', 'messages'],
       [`messages/${message}`, /Sent to (APNs|FCM|Web Push)/, 'message'],
       ['live-activities', 'No channels yet', 'live-activities'],
@@ -175,7 +190,7 @@ const pictured = new Set(['home', 'lab', 'campaigns', 'triggers', 'users', 'mess
 story('the menu leads to every page, in its order', async ({ open }) => {
   const page = await open(service, `p/${id}/home`)
   const menu =
-    'Home, Campaigns, Triggers, Messages, Live Activities, Results, Users, Segments, Topics, Agents, Approvals, Webhooks, Device lab, Settings'.split(
+    'Home, Campaigns, Triggers, Messages, Live Activities, Results, Users, Segments, Topics, Privacy, Agents, Approvals, Webhooks, Device lab, Settings'.split(
       ', '
     )
   for (const item of menu) {
@@ -253,7 +268,9 @@ const seen = long ? looks : looks.slice(0, 2)
 
 /** Pages whose structure is stored in test/browser/structure. */
 const structured = new Set(
-  'campaigns, approvals, triggers, users, user, segments, topics, messages, webhooks, settings-keys'.split(', ')
+  'campaigns, approvals, triggers, users, user, segments, topics, privacy, receipt, messages, webhooks, settings-keys'.split(
+    ', '
+  )
 )
 
 describe('on a desktop and on a phone, in light and in dark mode', { concurrency: 2 }, () => {

@@ -196,4 +196,58 @@ describe('a user', () => {
     },
     refusals
   )
+
+  story('is erased with a receipt, which can be downloaded, listed and verified', async (scene) => {
+    const project = await service.project()
+    await service.manage('PUT', `/projects/${project.id}/topics/offers`, { json: { name: 'Offers' } })
+    await put(project, 'ana-4711', { plan: 'free' })
+    const page = await opened(scene, project, 'users/ana-4711?tab=preferences')
+    await page.getByLabel('Where the person said so').fill('letter of 3 May')
+    await page.getByRole('switch', { name: 'Offers' }).uncheck({ force: true })
+    await page.getByRole('row', { name: /offers No .* letter of 3 May/ }).waitFor()
+
+    await page.getByRole('button', { name: 'Erase with receipt' }).click()
+    await sees(dialog(page), 'Backups and the archive of before')
+    await scene.look(page, 'the question')
+    const erase = dialog(page).getByRole('button', { name: 'Erase with receipt' })
+    assert.ok(await erase.isDisabled())
+    await dialog(page).getByLabel('Type ana-4711 to confirm').fill('ana-4711')
+    await erase.click()
+    await page.getByRole('heading', { level: 1, name: 'Receipt' }).waitFor()
+    await page.getByRole('row', { name: 'Consents consents 1' }).waitFor()
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Download JSON' }).click()
+    const file = await (await downloading).path()
+
+    await page.goto(`${service.url}/console/p/${project.id}/privacy`)
+    await sees(page, '1 entry')
+    await page.getByLabel('User ID').fill('bo')
+    await sees(page, 'No receipt is about this user')
+    await page.getByLabel('User ID').fill('ana-4711')
+    await sees(page, '1 entry')
+    await page.getByRole('tab', { name: 'Verify a receipt' }).click()
+    const choosing = page.waitForEvent('filechooser')
+    await page.getByRole('button', { name: 'Choose a file' }).click()
+    await (await choosing).setFiles(file)
+    await page.getByLabel('User ID').fill('ana-4711')
+    await page.getByRole('button', { name: 'Verify', exact: true }).click()
+    await sees(page, 'It is about ana-4711.')
+    const receipt = page.getByRole('textbox', { name: 'Receipt' })
+    await receipt.fill((await receipt.inputValue()).replace('"users":1', '"users":2'))
+    await page.getByRole('button', { name: 'Verify', exact: true }).click()
+    await sees(page, 'The receipt is not genuine')
+  })
+
+  story('of a viewer shows receipts and evidence, and no button to erase', async (scene) => {
+    const project = await service.project()
+    await put(project, 'ana', {})
+    const json = { name: 'viewer', role: 'viewer', project_id: project.id }
+    const { token } = (await service.manage('POST', '/tokens', { json })).json
+    const page = await scene.open(service, `p/${project.id}/users/ana?tab=preferences`, token)
+    await sees(page, 'The user has made no choice.')
+    assert.equal(await page.getByRole('button', { name: 'Erase with receipt' }).count(), 0)
+    await page.goto(`${service.url}/console/p/${project.id}/privacy`)
+    await sees(page, 'No erasures yet')
+    assert.equal(await page.getByRole('button', { name: 'Erase a user' }).count(), 0)
+  })
 })

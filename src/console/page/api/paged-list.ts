@@ -10,6 +10,7 @@ const kindsOf: Record<string, readonly ChangeKind[]> = {
   audit: ['audit'],
   campaigns: ['campaigns'],
   devices: ['devices'],
+  erasures: ['users'],
   events: ['events'],
   journeys: ['events', 'triggers'],
   keys: ['keys'],

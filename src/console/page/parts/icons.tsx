@@ -18,6 +18,7 @@ import {
   PersonIcon as Person,
   ProjectIcon,
   SearchIcon as Search,
+  ShieldLockIcon,
   SignOutIcon as SignOut,
   SunIcon as Sun,
   TagIcon,
@@ -41,6 +42,7 @@ export const LiveActivitiesIcon = decorative(BroadcastIcon)
 export const MessagesIcon = decorative(CommentIcon)
 export const MoonIcon = decorative(Moon)
 export const PersonIcon = decorative(Person)
+export const PrivacyIcon = decorative(ShieldLockIcon)
 export const RemoveIcon = decorative(XIcon)
 export const ProjectsIcon = decorative(ProjectIcon)
 export const ResultsIcon = decorative(GraphIcon)

@@ -10,4 +10,5 @@ export const approvalLink = (projectId: string, id: string) => pageLink(projectI
 export const taskLink = (projectId: string, id: string) => pageLink(projectId, `agents/tasks/${id}`)
 export const messageLink = (projectId: string, id: string) => pageLink(projectId, `messages/${id}`)
 export const webhookLink = (projectId: string, id: string) => pageLink(projectId, `webhooks/${id}`)
+export const erasureLink = (projectId: string, id: string) => pageLink(projectId, `privacy/${id}`)
 export const deliveryLink = (projectId: string, id: string) => pageLink(projectId, `webhooks/deliveries/${id}`)

@@ -12,6 +12,7 @@ import {
   LabIcon,
   LiveActivitiesIcon,
   MessagesIcon,
+  PrivacyIcon,
   ResultsIcon,
   SegmentsIcon,
   SettingsIcon,
@@ -40,7 +41,8 @@ export const groups = [
     [
       ['users', 'Users', UsersIcon],
       ['segments', 'Segments', SegmentsIcon],
-      ['topics', 'Topics', TopicsIcon]
+      ['topics', 'Topics', TopicsIcon],
+      ['privacy', 'Privacy', PrivacyIcon]
     ]
   ],
   [

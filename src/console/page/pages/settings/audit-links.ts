@@ -1,5 +1,13 @@
 import type { AuditEntry } from '../../../../wire.ts'
-import { approvalLink, campaignLink, deliveryLink, pageLink, segmentLink, webhookLink } from '../../parts/links.ts'
+import {
+  approvalLink,
+  campaignLink,
+  deliveryLink,
+  erasureLink,
+  pageLink,
+  segmentLink,
+  webhookLink
+} from '../../parts/links.ts'
 
 /** The page of what a change was about; undefined if it has none, or none any more. */
 export function targetLink(projectId: string, { action, target }: AuditEntry): string | undefined {
@@ -21,6 +29,8 @@ export function targetLink(projectId: string, { action, target }: AuditEntry): s
     case 'key':
     case 'gateway':
       return pageLink(projectId, 'settings')
+    case 'user':
+      return verb === 'erase' ? erasureLink(projectId, target) : undefined
     case 'users':
       return pageLink(projectId, 'users')
     case 'agent_tasks':

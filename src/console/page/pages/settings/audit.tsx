@@ -1,8 +1,7 @@
 import { Anchor, Code, Group, Select, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Actor, AuditEntry } from '../../../../wire.ts'
-import { project } from '../../api/client.ts'
+import { useActors } from '../../api/actors.ts'
 import { usePagedList } from '../../api/paged-list.ts'
 import { useProjectId } from '../../api/session.ts'
 import { PagedList } from '../../parts/list.tsx'
@@ -66,15 +65,10 @@ export function Audit() {
 }
 
 function Filters() {
-  const projectId = useProjectId()
   const [actor, setActor] = useUrlState('actor')
   const [kind, setKind] = useUrlState('kind')
   const [days, setDays] = useUrlState('days')
-  const actors = useQuery({
-    queryKey: ['actors', projectId],
-    queryFn: () => project<{ items: Actor[] }>(projectId, 'GET', '/actors'),
-    meta: { kinds: ['audit'] }
-  })
+  const actors = useActors()
   const people = actors.data?.items.map((one) => ({ value: one.actor, label: labelOf(one) })) ?? []
   const common = { placeholder: 'Any', clearable: true, w: 200 }
   return (

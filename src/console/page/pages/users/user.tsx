@@ -12,6 +12,7 @@ import { PageTabs } from '../../parts/page-tabs.tsx'
 import { EmptyState, Loaded } from '../../parts/states.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { MessageList } from '../messages/message-list.tsx'
+import { EraseUser } from '../privacy/erase-user.tsx'
 import { Activity } from './activity.tsx'
 import { Devices } from './devices.tsx'
 import { Events } from './events.tsx'
@@ -35,9 +36,10 @@ export function User() {
     queryFn: () => project<UserItem>(projectId, 'GET', path),
     meta: { kinds: ['users'] }
   })
+  const forget = () => void queries.setQueryData(queryKey, null)
   const remove = async () => {
     await project(projectId, 'DELETE', `/api/v1${path}`)
-    queries.setQueryData(queryKey, null)
+    forget()
     await queries.invalidateQueries({ queryKey: ['list', projectId, '/users'] })
     toast(`Deleted ${userId}`)
     void navigate({ to: pageLink(projectId, 'users') })
@@ -63,9 +65,10 @@ export function User() {
                 Export data
               </Button>
             )}
+            {isAdmin && <EraseUser label="Erase with receipt" userId={userId} done={forget} />}
             <ConfirmButton
               label="Delete user"
-              question="Permanently deletes the user with all properties, devices, events and messages."
+              question="Permanently deletes the user with all properties, devices, events and messages. Copies in stored responses, webhook deliveries and tasks of agents remain until their time is over; “Erase with receipt” removes them too."
               type={userId}
               act={remove}
             />

@@ -1,0 +1,24 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Actor } from '../../../wire.ts'
+import { project } from './client.ts'
+import { useHasRole, useProjectId } from './session.ts'
+
+/** Who has changed something in the project, by name. Only administrators may read it. */
+export function useActors() {
+  const projectId = useProjectId()
+  return useQuery({
+    queryKey: ['actors', projectId],
+    queryFn: () => project<{ items: Actor[] }>(projectId, 'GET', '/actors'),
+    meta: { kinds: ['audit'] },
+    enabled: useHasRole('admin')
+  })
+}
+
+/** The name of an author of changes, or its kind where the name is not known. */
+export function useNameOf(): (actor: string) => string {
+  const { data } = useActors()
+  return (actor) => data?.items.find((one) => one.actor === actor)?.name ?? kindOf(actor)
+}
+
+const kinds: Record<string, string> = { member: 'A member', token: 'A token', key: 'A key' }
+const kindOf = (actor: string) => kinds[actor.split(' ')[0]!] ?? actor

@@ -38,7 +38,11 @@ export const machine = (): Machine => ({
 /** The commit, with a + where files were changed since. Outside of a repository: unknown. */
 export function commit(): string {
   const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+    execFileSync('git', args, {
+      cwd: import.meta.dirname,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore']
+    }).trim()
   try {
     const changed = git('status', '--porcelain', '--untracked-files=no', '../../src', '../../migrations', '..')
     return git('rev-parse', '--short=8', 'HEAD') + (changed.replaceAll(/^.*bench\/results.*$/gm, '').trim() ? '+' : '')

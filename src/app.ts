@@ -166,6 +166,7 @@ function startWorker(
   { config, pool, listener, log, nodeId, opened }: Infrastructure,
   {
     erasure,
+    discard,
     projects,
     members,
     users,
@@ -195,6 +196,7 @@ function startWorker(
       erasure,
       sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS),
       resumeAllJob(pool, projects),
+      discard,
       webhooks.keepJob,
       ...members.jobs,
       ...users.jobs,

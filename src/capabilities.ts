@@ -26,6 +26,7 @@ import { localUrl } from './platform/net/local-url.ts'
 import { createPreferences } from './preferences/preferences.ts'
 import { eraseProjectJob } from './projects/jobs.ts'
 import * as tenants from './projects/projects.ts'
+import { discardJob } from './resuming/resuming.ts'
 import { createSchedules } from './schedules/schedules.ts'
 import { createSegments } from './segments/segments.ts'
 import { createSimulators } from './simulator/fleet/fleet.ts'
@@ -312,12 +313,20 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     }
   })
 
+  // Events first, since they end journeys; triggers before messages, which they count.
+  const owned = [events, agents, schedules, journeys, triggers, messages, activityChannels]
+  const discard = discardJob(
+    pool,
+    owned.map((one) => one.discard)
+  )
+
   return {
     credentials,
     members,
     doors,
     projects,
     erasure,
+    discard,
     erasures,
     users,
     devices,

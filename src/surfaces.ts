@@ -38,6 +38,7 @@ import type { Nodes } from './platform/nodes/nodes.ts'
 import { topicRoutes } from './preferences/manage-routes.ts'
 import { preferenceRoutes } from './preferences/routes.ts'
 import * as tenants from './projects/projects.ts'
+import { resumeRoutes } from './resuming/routes.ts'
 import { webPushKeyRoute } from './sdk/sdk.ts'
 import { simulatedWebPushRoutes } from './sdk/simulated-routes.ts'
 import { catalogRoutes } from './segments/catalog/routes.ts'
@@ -173,6 +174,7 @@ export function mountSurfaces(
   sessionRoutes(manage, capabilities.members, capabilities.doors)
   passkeyRoutes(manage, { ...capabilities, baseUrlOf: agents.baseUrlOf })
   jobRoutes(manage, pool)
+  resumeRoutes(manage, pool)
   userManagementRoutes(manage, users, pool)
   privacyRoutes(manage, { ...capabilities, pool })
   erasureRoutes(manage, capabilities.erasures)

@@ -34,6 +34,7 @@ const order = [
   'oversight',
   'a2a',
   'mcp',
+  'resuming',
   'manage',
   'console'
 ]

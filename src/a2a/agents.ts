@@ -122,10 +122,11 @@ export function createAgents(options: AgentsOptions) {
     schedule
   })
   const signer = options.cardKey && createCardSigner(options.cardKey)
+  const canceling = createCanceling({ tasks, skills, watch, idempotencyHours, dropApproval })
   const operations = createOperations({
     pool,
     engine,
-    canceling: createCanceling({ tasks, skills, watch, idempotencyHours, dropApproval }),
+    canceling,
     tasks,
     configs,
     streams,
@@ -136,6 +137,8 @@ export function createAgents(options: AgentsOptions) {
 
   return {
     ...operations,
+    /** Cancels the tasks whose skill was running in a backup. */
+    discard: canceling.discard,
     decided: createDeciding(tasks, schedule),
     perform: createPerform({ pool, engine, tasks, skills, readText, oversight: options.does.oversight }),
     skills,

@@ -1,18 +1,20 @@
 import type { ChannelChange } from '../channels/channels.ts'
 import { type FailureCode, failureReason, type PushEnvironment, type Sender } from '../gateways/gateways.ts'
 import type { DeliveryResult, Pauses } from '../messages/messages.ts'
+import { type Discarding, discardedSentence } from '../platform/backup/paused.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
 import { Refusal } from '../platform/errors.ts'
 import { claimKeys, type IdempotencyKey } from '../platform/idempotency/idempotency.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
-import { type ChangeRow, eraseChanges, findChange, findNewest, insertChange } from './change-store.ts'
+import { type ChangeRow, discardChanges, eraseChanges, findChange, findNewest, insertChange } from './change-store.ts'
 import { addCreating, addServing, channelJobs, resumeChannels } from './jobs.ts'
 import { resultOf } from './results.ts'
 import * as store from './store.ts'
-import { createWaiting } from './waiting.ts'
+import { createWaiting, tellSettled } from './waiting.ts'
 
+export { countWaitingChanges } from './change-store.ts'
 export { channelQueue } from './jobs.ts'
 
 export interface ActivityChannelsOptions {
@@ -154,6 +156,12 @@ export function createActivityChannels(options: ActivityChannelsOptions) {
 
     jobs: channelJobs({ pool, sender: gateways.sender, log, pauses }),
     resume: resumeChannels,
+    /** Cancels the changes that waited in a backup. */
+    discard: (discarding: Discarding, projectId: ProjectId): Promise<void> =>
+      discarding.write(async (tx) => {
+        const channels = await discardChanges(tx, projectId, discarding, discardedSentence)
+        for (const id of channels) await tellSettled(tx, id)
+      }),
     async eraseWindow(db: Db, projectId: ProjectId): Promise<number> {
       return (await eraseChanges(db, projectId)) || store.eraseChannels(db, projectId)
     }

@@ -1,6 +1,7 @@
 import type { ChannelChange } from '../channels/channels.ts'
 import type { FailureCode } from '../gateways/gateways.ts'
 import type { Retries } from '../messages/messages.ts'
+import type { DiscardScope } from '../platform/backup/paused.ts'
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
@@ -81,6 +82,17 @@ const cancelOpen = statement(
   'live_activity_changes.cancel_open',
   `update live_activity_changes set state = 'failed', reason = 'CANCELED', reason_message = null, settled_at = $3
     where project_id = $1 and channel_id = $2 and settled_at is null`
+)
+const discardOpen = statement(
+  'live_activity_changes.discard',
+  `update live_activity_changes set state = 'failed', reason = 'CANCELED', reason_message = $3, settled_at = $4
+    where project_id = $1 and settled_at is null and created_at < $2
+   returning channel_id`
+)
+const countOpen = statement(
+  'live_activity_changes.count_open',
+  `select count(*)::int as count from live_activity_changes
+    where project_id = $1 and settled_at is null and created_at < $2`
 )
 const sweep = statement(
   'live_activity_changes.sweep_window',
@@ -164,6 +176,16 @@ export const settleChange = (
 
 export const cancelChanges = (db: Db, projectId: ProjectId, channelId: string) =>
   db.run(cancelOpen, [projectId, channelId, new Date()])
+
+/** Cancels the changes that waited in a backup, and returns their channels. */
+export const discardChanges = async (db: Db, projectId: ProjectId, { restoredAt }: DiscardScope, reason: string) => {
+  const rows = await db.query<{ channel_id: string }>(discardOpen, [projectId, restoredAt, reason, new Date()])
+  return new Set(rows.map(({ channel_id }) => channel_id))
+}
+
+/** Changes that waited in a backup. */
+export const countWaitingChanges = async (db: Db, projectId: ProjectId, { restoredAt }: DiscardScope) =>
+  (await db.one<{ count: number }>(countOpen, [projectId, restoredAt]))!.count
 
 /** Deletes a batch of changes that were settled before this time. */
 export const sweepChanges = (db: Db, projectId: ProjectId, before: Date) => db.run(sweep, [projectId, before])

@@ -913,6 +913,8 @@ export interface Operations {
         since: string
         /** The moment of the backup. */
         backup_made_at: string
+        /** What is being canceled now, by `tidings resume --discard`; null: nothing. */
+        discarding: "due" | "all" | null
       } | null
     }
   }
@@ -1043,6 +1045,71 @@ export interface Operations {
       job_id: string
     }
     result: Record<string, never>
+  }
+  /** Count what waits in a restored installation, before it is resumed. Takes a token of the whole installation with the role admin. */
+  getInstallationWaiting: {
+    result: {
+      /** Triggers that were accepted, under way or scheduled. */
+      triggers: {
+        /** Due by now. */
+        due: number
+        /** Due later. */
+        later: number
+      }
+      /** Messages of direct sends, and of triggers that were under way. */
+      messages: {
+        /** Due by now. */
+        due: number
+        /** Due later. */
+        later: number
+      }
+      /** Users who wait for the next message of a campaign. */
+      journeys: {
+        /** Due by now. */
+        due: number
+        /** Due later. */
+        later: number
+      }
+      /** Schedules of campaigns that missed an occurrence. */
+      schedules: {
+        /** Due by now. */
+        due: number
+        /** Due later. */
+        later: number
+      }
+      /** Events that no campaign has reacted to yet. */
+      events: {
+        /** Due by now. */
+        due: number
+        /** Due later. */
+        later: number
+      }
+      /** Updates and ends of Live Activity channels. */
+      channel_updates: {
+        /** Due by now. */
+        due: number
+        /** Due later. */
+        later: number
+      }
+      /** Tasks of agents whose skill was running. */
+      agent_tasks: {
+        /** Due by now. */
+        due: number
+        /** Due later. */
+        later: number
+      }
+    }
+  }
+  /** Resume a restored installation. What waited is sent, or canceled first: what was due by now (`due`), or everything (`all`). Takes a token of the whole installation with the role admin. */
+  resumeInstallation: {
+    body?: {
+      /** What is canceled. `none` also ends a discard that is under way. Default: nothing. */
+      discard?: "none" | "due" | "all"
+    }
+    result: {
+      /** It stays paused until everything that waited is canceled. */
+      discarding: boolean
+    }
   }
   /** List or search users. Takes a token with the role viewer or higher. */
   listProjectUsers: {
@@ -2512,6 +2579,8 @@ export const operations: Record<keyof Operations, readonly [method: string, path
   deleteSession: ['DELETE', '/manage/v1/sessions/{session_id}'],
   listDeadJobs: ['GET', '/manage/v1/dead-jobs'],
   reviveDeadJob: ['POST', '/manage/v1/dead-jobs/{job_id}:revive'],
+  getInstallationWaiting: ['GET', '/manage/v1/installation/waiting'],
+  resumeInstallation: ['POST', '/manage/v1/installation:resume'],
   listProjectUsers: ['GET', '/manage/v1/projects/{project_id}/users'],
   createProjectUser: ['POST', '/manage/v1/projects/{project_id}/users'],
   updateProjectUser: ['PATCH', '/manage/v1/projects/{project_id}/users/{project_user_id}'],

@@ -20,7 +20,8 @@ import { eraseWantedWindow } from './wanted-store.ts'
 export { checkFacts, type EventFacts, type TrackEvent } from './fields.ts'
 export { historyOf, managedEvent } from './history.ts'
 export { eventMonths, keepEventsJob } from './jobs.ts'
-export { type ArrivedEvent, type EventSubscriber, PrepareFirst } from './queue.ts'
+export { type ArrivedEvent, type EventSubscriber, type Handling, PrepareFirst } from './queue.ts'
+export { countQueued } from './queue-store.ts'
 export { wantEvents } from './wanted-store.ts'
 /** Moves the history of a user to another, in the caller's transaction. */
 export const moveHistory = async (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => {
@@ -178,6 +179,8 @@ export function createEvents({
       (await store.eraseEventWindow(db, projectId)) ||
       (await eraseWantedWindow(db, projectId)) ||
       eraseReceiptWindow(db, projectId),
+    /** Handles the events that waited in a backup without starting campaigns. */
+    discard: queue.discard,
     jobs: [...queue.jobs, keepEventsJob(pool)]
   }
 }

@@ -1,6 +1,7 @@
+import type { DiscardScope } from '../platform/backup/paused.ts'
 import type { Db } from '../platform/db/db.ts'
 import { heldProject, statement } from '../platform/db/statement.ts'
-import { newId, type ProjectId } from '../platform/ids.ts'
+import { firstIdAt, newId, type ProjectId } from '../platform/ids.ts'
 import type { EventRow } from './store.ts'
 
 const fill = statement(
@@ -15,10 +16,15 @@ const fill = statement(
 const claim = statement(
   'event_queue.claim',
   `select q.id as place, q.event_at, q.event_id, e.id, e.user_id, e.at, e.device_id, e.name, e.message_id, e.properties
-     from (select id, event_at, event_id from event_queue where project_id = $1 order by id limit $2 for update) q
+     from (select id, event_at, event_id from event_queue
+            where project_id = $1 and ($3::uuid is null or id < $3) order by id limit $2 for update) q
      left join lateral (select * from events e
                          where e.project_id = $1 and e.at = q.event_at and e.id = q.event_id limit 1) e on true
     order by q.id`
+)
+const count = statement(
+  'event_queue.count',
+  'select count(*)::int as count from event_queue where project_id = $1 and id < $2'
 )
 const find = statement(
   'event_queue.find_event',
@@ -47,7 +53,13 @@ export type QueueRow = Place & (QueuedEvent | { [Field in keyof QueuedEvent]: nu
 export const fillQueue = (tx: Db, projectId: ProjectId, events: { at: Date; id: string }[]) =>
   tx.run(fill, [projectId, events.map(() => newId()), events.map(({ at }) => at), events.map(({ id }) => id)])
 
-export const claimQueued = (tx: Db, projectId: ProjectId, most: number) => tx.query<QueueRow>(claim, [projectId, most])
+/** `before`: only events whose place in the queue is older than this id. */
+export const claimQueued = (tx: Db, projectId: ProjectId, most: number, before: string | null = null) =>
+  tx.query<QueueRow>(claim, [projectId, most, before])
+
+/** Events that waited in a backup. */
+export const countQueued = async (db: Db, projectId: ProjectId, { restoredAt }: DiscardScope): Promise<number> =>
+  (await db.one<{ count: number }>(count, [projectId, firstIdAt(restoredAt.getTime())]))!.count
 
 export const findQueued = (db: Db, projectId: ProjectId, at: Date, id: string) =>
   db.query<QueuedEvent>(find, [projectId, at, id])

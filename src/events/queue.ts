@@ -1,5 +1,6 @@
+import type { Discarding } from '../platform/backup/paused.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
-import type { ProjectId } from '../platform/ids.ts'
+import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { defineJob, RetryLater, recurring } from '../platform/jobs/definition.ts'
 import { add, addMany } from '../platform/jobs/jobs.ts'
 import { identity } from '../users/users.ts'
@@ -23,13 +24,18 @@ export interface ArrivedEvent {
   properties: Record<string, unknown>
 }
 
+/** `starts` is false for events that waited in a backup: they end journeys and count, and start no campaign. */
+export interface Handling {
+  starts: boolean
+}
+
 /** Reacts to events that are stored. */
 export interface EventSubscriber {
   /**
    * Each event is handled once: its row of the queue is deleted in the same transaction. Events of one user come in the
    * order of their arrival; inside one call they are sorted by their time. At most 500 at once, all of one project.
    */
-  handle(tx: Db, projectId: ProjectId, events: ArrivedEvent[]): Promise<void>
+  handle(tx: Db, projectId: ProjectId, events: ArrivedEvent[], handling?: Handling): Promise<void>
 }
 
 /**
@@ -72,20 +78,22 @@ export function createEventQueue(pool: Pool, subscribers: () => readonly EventSu
   const addJob = (projectId: ProjectId) => add(pool, together, { projectId }, { projectId, key: projectId })
   const waking = new Map<ProjectId, { again: boolean }>()
 
-  async function handle(tx: Db, projectId: ProjectId, events: QueuedEvent[]): Promise<void> {
+  async function handle(tx: Db, projectId: ProjectId, events: QueuedEvent[], handling?: Handling): Promise<void> {
     const arrived = events.map(toArrived).sort((one, other) => one.at.getTime() - other.at.getTime())
-    for (const subscriber of subscribers()) await subscriber.handle(tx, projectId, arrived)
+    for (const subscriber of subscribers()) await subscriber.handle(tx, projectId, arrived, handling)
   }
 
   /** Returns whether more events may wait. */
+  async function handleSome(tx: Db, projectId: ProjectId, before?: string, handling?: Handling): Promise<boolean> {
+    const rows = await withUsers(tx, projectId, () => claimQueued(tx, projectId, handledTogether, before))
+    const events = rows.filter(isStored)
+    if (events.length > 0) await handle(tx, projectId, events, handling)
+    if (rows.length > 0) await removeQueued(tx, projectId, placesOf(rows))
+    return rows.length === handledTogether
+  }
+
   const handleBatch = (projectId: ProjectId): Promise<boolean> =>
-    prepared(pool, async (tx) => {
-      const rows = await withUsers(tx, projectId, () => claimQueued(tx, projectId, handledTogether))
-      const events = rows.filter(isStored)
-      if (events.length > 0) await handle(tx, projectId, events)
-      if (rows.length > 0) await removeQueued(tx, projectId, placesOf(rows))
-      return rows.length === handledTogether
-    })
+    prepared(pool.transaction, (tx) => handleSome(tx, projectId))
 
   /** Gives each event of the next batch a job of its own, so that a bad one fails alone and ends as a dead job. */
   const divide = (projectId: ProjectId) =>
@@ -121,6 +129,11 @@ export function createEventQueue(pool: Pool, subscribers: () => readonly EventSu
 
   return {
     wake,
+    /** Handles the events that waited in a backup without starting campaigns. */
+    async discard({ restoredAt, write }: Discarding, projectId: ProjectId): Promise<void> {
+      const before = firstIdAt(restoredAt.getTime())
+      while (await prepared(write, (tx) => handleSome(tx, projectId, before, { starts: false })));
+    },
     jobs: [
       defineJob<{ projectId: ProjectId }>({
         ...together,
@@ -136,7 +149,7 @@ export function createEventQueue(pool: Pool, subscribers: () => readonly EventSu
       defineJob<Single>({
         ...single,
         run: ({ projectId, at, eventId }, { complete }) =>
-          prepared(pool, async (tx) => {
+          prepared(pool.transaction, async (tx) => {
             const events = await withUsers(tx, projectId, () => findQueued(tx, projectId, new Date(at), eventId))
             if (events.length > 0) await handle(tx, projectId, events)
             await complete(tx)
@@ -156,10 +169,10 @@ export function createEventQueue(pool: Pool, subscribers: () => readonly EventSu
 /** Subscribers may need several preparations, each of which takes a transaction. */
 const mostPreparations = 5
 
-async function prepared<Result>(pool: Pool, work: (tx: Db) => Promise<Result>): Promise<Result> {
+async function prepared<Result>(transaction: Discarding['write'], work: (tx: Db) => Promise<Result>): Promise<Result> {
   for (let tried = 1; ; tried += 1) {
     try {
-      return await pool.transaction(work)
+      return await transaction(work)
     } catch (error) {
       if (!(error instanceof PrepareFirst) || tried >= mostPreparations) throw error
       await error.prepare()

@@ -1,4 +1,4 @@
-import { type ArrivedEvent, PrepareFirst } from '../events/events.ts'
+import { type ArrivedEvent, type Handling, PrepareFirst } from '../events/events.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { createPatternMatcher, eventMatches, patternPairs } from '../segments/segments.ts'
@@ -15,7 +15,12 @@ const lateMs = 2_000
 export function createArrivals({ pool, plans, triggers }: { pool: Pool; plans: Plans; triggers: TriggerMaker }) {
   const patterns = createPatternMatcher(pool)
   /** Handles events of one project, in the transaction that takes them from the queue. */
-  return async (tx: Db, projectId: ProjectId, events: ArrivedEvent[]): Promise<void> => {
+  return async (
+    tx: Db,
+    projectId: ProjectId,
+    events: ArrivedEvent[],
+    { starts }: Handling = { starts: true }
+  ): Promise<void> => {
     const names = [...new Set(events.map(({ name }) => name))]
     const userIds = [...new Set(events.map(({ userId }) => userId))]
     const campaigns = await store.interestedCampaigns(tx, projectId, names)
@@ -56,6 +61,7 @@ export function createArrivals({ pool, plans, triggers }: { pool: Pool; plans: P
     }
     for (const event of events) {
       leave(batch, event)
+      if (!starts) continue
       for (const plan of byEvent.get(event.name) ?? [])
         if (matches(batch, plan.trigger, event)) enter(batch, plan, event)
     }

@@ -3,6 +3,7 @@ import type { Messages } from '../messages/messages.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { createArrivals } from './arrivals.ts'
+import { createDiscard } from './discard.ts'
 import { keepJourneysJob, resumeJourneysJob, scheduleResume, sweepJourneysJob } from './jobs.ts'
 import { createPlans } from './plan.ts'
 import { createSequences } from './sequences.ts'
@@ -11,7 +12,7 @@ import { eraseJourneyWindow } from './store.ts'
 import type { TriggerMaker } from './together.ts'
 
 export { listJourneys } from './reading-store.ts'
-export { moveJourneys, usersUnderWay } from './store.ts'
+export { countWaitingJourneys, moveJourneys, usersUnderWay } from './store.ts'
 export type Journeys = ReturnType<typeof createJourneys>
 
 /** Users on their way: campaigns that react to events, wait, and go on in steps. */
@@ -32,6 +33,8 @@ export function createJourneys({
     enter: createSequences(plans),
     /** Sends what became due while the project was paused. */
     resume: scheduleResume,
+    /** Stops the journeys whose next message waited in a backup. */
+    discard: createDiscard({ pool, plans }),
     jobs: [
       stepJob({ pool, plans, triggers, paused }),
       resumeJourneysJob(pool),

@@ -1,3 +1,4 @@
+import type { DiscardScope } from '../platform/backup/paused.ts'
 import type { Db } from '../platform/db/db.ts'
 import { later, statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
@@ -126,6 +127,11 @@ const overdueHere = statement(
   `select distinct campaign_id, campaign_version, step, due_at from journeys
     where project_id = $1 and state = 'waiting' and due_at <= $2 limit 10000`
 )
+const countWaiting = statement(
+  'journeys.count_waiting',
+  `select count(*) filter (where due_at <= $2)::int as due, count(*) filter (where due_at > $2)::int as later
+     from journeys where project_id = $1 and state = 'waiting'`
+)
 const release = statement(
   'journeys.release_double',
   `update journeys j set state = 'stopped', reason = 'merged', ended_at = $4, properties = '{}', keep_until = $4
@@ -249,6 +255,16 @@ export const overdueBuckets = async (db: Db, before: Date): Promise<(Bucket & { 
 
 export const overdueOfProject = async (db: Db, projectId: ProjectId, at: Date): Promise<Bucket[]> =>
   (await db.query<BucketRow>(overdueHere, [projectId, at])).map(toBucket)
+
+/** Later than any journey is due. */
+export const endOfTime = new Date('9999-12-31')
+
+export const countWaitingJourneys = async (
+  db: Db,
+  projectId: ProjectId,
+  { dueBy }: Pick<DiscardScope, 'dueBy'>
+): Promise<{ due: number; later: number }> =>
+  (await db.one<{ due: number; later: number }>(countWaiting, [projectId, dueBy]))!
 
 /** Moves the journeys of one user to another. Of two in the same steps, the one of the other user goes on. */
 export async function moveJourneys(tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string): Promise<void> {

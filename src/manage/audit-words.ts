@@ -10,6 +10,7 @@ const phrases: Record<string, string> = {
   'project.update': 'changed the project',
   'project.pause': 'paused the project',
   'project.resume': 'resumed the project',
+  'project.discard': 'canceled what waited in the restored backup of the project',
   'project.delete': 'deleted the project',
   'key.create': 'created the key',
   'key.rotate': 'rotated the key',

@@ -43,7 +43,8 @@ export function manageRoutes(
       const all = nodes.list()
       const inside = caller.reach('editor') === null
       const items = inside ? all : all.map(({ host: _, pid: __, ...node }) => node)
-      return { items, paused: (await pauseOf(pool)) ?? null }
+      const pause = await pauseOf(pool)
+      return { items, paused: pause ? { ...pause, discarding: pause.discarding?.which ?? null } : null }
     }
   )
 }

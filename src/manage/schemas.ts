@@ -274,7 +274,10 @@ export const NodeAnswer = Type.Object({
 export const InstallationPauseAnswer = Type.Object(
   {
     since: Type.String({ description: 'When the backup was restored.' }),
-    backup_made_at: Type.String({ description: 'The moment of the backup.' })
+    backup_made_at: Type.String({ description: 'The moment of the backup.' }),
+    discarding: Type.Union([Type.Literal('due'), Type.Literal('all'), Type.Null()], {
+      description: 'What is being canceled now, by `tidings resume --discard`; null: nothing.'
+    })
   },
   { description: 'The installation was restored from a backup and is paused until `tidings resume`.' }
 )

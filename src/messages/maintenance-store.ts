@@ -1,3 +1,4 @@
+import type { DiscardScope } from '../platform/backup/paused.ts'
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
@@ -26,6 +27,27 @@ const cancelBatch = statement(
      from open
     where messages.project_id = $1 and messages.trigger_id = open.trigger_id and messages.device_id = open.device_id
    returning ${published.replace(/\w+/g, 'messages.$&')}, open.state`
+)
+// All open rows: those that are still handed belonged to processes of the installation that was backed up.
+const discarding = (which: string) => `with open as (
+     select trigger_id, device_id, state from messages
+      where project_id = $1 and ${which} and state in ${openStates}
+      limit 1000 for update)
+   update messages set state = 'skipped', reason = 'CANCELED', reason_message = $3, due_at = null, owner = null, settled_at = $4
+     from open
+    where messages.project_id = $1 and messages.trigger_id = open.trigger_id and messages.device_id = open.device_id
+   returning ${published.replace(/\w+/g, 'messages.$&')}, open.state`
+const discardOfTrigger = statement('messages.discard_of_trigger', discarding('trigger_id = $2'))
+// The id of a message begins with the time of its sending, which a retry does not change.
+const waits = 'due_at is not null and created_at < $2'
+const discardWaiting = statement(
+  'messages.discard_waiting',
+  discarding(`${waits} and ($5::uuid is null or message_id < $5)`)
+)
+const countWaiting = statement(
+  'messages.count_waiting',
+  `select count(*) filter (where message_id < $3)::int as due, count(*) filter (where message_id >= $3)::int as later
+     from messages where project_id = $1 and ${waits} and campaign_id is null`
 )
 // The first report of a device counts. A tap without an earlier delivery report counts as both.
 const report = (column: string) => `
@@ -73,6 +95,33 @@ export const deleteOfUsers = (tx: Db, projectId: ProjectId, userIds: string[]) =
 /** Skips up to 1,000 messages of a trigger that no gateway has received. */
 export const cancelQueued = (tx: Db, projectId: ProjectId, triggerId: string, at: Date) =>
   tx.query<Touched>(cancelBatch, [projectId, triggerId, at])
+
+/** Skips up to 1,000 messages of a trigger of a restored installation, whatever their state was. */
+export const discardMessagesOf = (tx: Db, projectId: ProjectId, triggerId: string, reason: string) =>
+  tx.query<Touched>(discardOfTrigger, [projectId, triggerId, reason, new Date()])
+
+/** Skips up to 1,000 messages of direct sends that waited in a backup. */
+export const discardMessages = (
+  tx: Db,
+  projectId: ProjectId,
+  { restoredAt, dueBy, all }: DiscardScope,
+  reason: string
+) =>
+  tx.query<Touched>(discardWaiting, [
+    projectId,
+    restoredAt,
+    reason,
+    new Date(),
+    all ? null : firstIdAt(dueBy.getTime() + 1)
+  ])
+
+/** Messages of direct sends that waited in a backup. */
+export const countWaitingMessages = async (
+  db: Db,
+  projectId: ProjectId,
+  { restoredAt, dueBy }: DiscardScope
+): Promise<{ due: number; later: number }> =>
+  (await db.one<{ due: number; later: number }>(countWaiting, [projectId, restoredAt, firstIdAt(dueBy.getTime() + 1)]))!
 
 /** `reports` is JSON. Returns the messages that had no report of this kind before. */
 export const writeReports = (tx: Db, projectId: ProjectId, kind: 'delivered' | 'tapped', reports: string) =>

@@ -1,9 +1,12 @@
+import { type Discarding, discardedSentence } from '../platform/backup/paused.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { identity } from '../users/users.ts'
 import {
   cancelQueued,
   deleteOfUsers,
+  discardMessages,
+  discardMessagesOf,
   lockOfUsers,
   moveToUser,
   type Touched,
@@ -49,6 +52,28 @@ export async function cancelBatch(tx: Db, projectId: ProjectId, triggerId: strin
   const rows = await cancelQueued(tx, projectId, triggerId, new Date())
   if (rows.length > 0) await publish(tx, projectId, rows.map(canceled))
   return rows.length
+}
+
+/** Skips the messages of a trigger of a restored installation: the processes that owned some of them are gone. */
+export const discardOfTrigger = ({ write }: Discarding, projectId: ProjectId, triggerId: string, publish: Publish) =>
+  inWindows(write, projectId, publish, (tx) => discardMessagesOf(tx, projectId, triggerId, discardedSentence))
+
+/** Skips messages of direct sends that waited in a backup. */
+export const discard = (discarding: Discarding, projectId: ProjectId, publish: Publish) =>
+  inWindows(discarding.write, projectId, publish, (tx) => discardMessages(tx, projectId, discarding, discardedSentence))
+
+async function inWindows(
+  write: Discarding['write'],
+  projectId: ProjectId,
+  publish: Publish,
+  skipSome: (tx: Db) => Promise<Touched[]>
+): Promise<void> {
+  const skipWindow = async (tx: Db) => {
+    const rows = await skipSome(tx)
+    if (rows.length > 0) await publish(tx, projectId, rows.map(canceled))
+    return rows.length
+  }
+  while ((await write(skipWindow)) > 0);
 }
 
 /** The report of a device that a message arrived or was tapped. */

@@ -1,4 +1,5 @@
 import type { Carriers } from '../channels/channels.ts'
+import type { Discarding } from '../platform/backup/paused.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { Presence } from '../platform/db/presence.ts'
 import { againIfRaced } from '../platform/db/races.ts'
@@ -26,6 +27,7 @@ import { findByMessageId, findUnanswered, markMessagesUnknown, releaseMessages }
 export { crashesForgiven, type Next, nextStep, type Retries } from './dispatch/retry-policy.ts'
 export { messageMonths } from './jobs.ts'
 export { moveMessages, type Report } from './maintenance.ts'
+export { countWaitingMessages } from './maintenance-store.ts'
 export type { MessageRow, MessageState, OutcomeChange } from './message.ts'
 export { createPauses, type Pauses } from './pauses.ts'
 export { outcomesOver } from './reading/minutes-store.ts'
@@ -167,6 +169,12 @@ export function createMessages({
       if (ids.length === 0) return
       await againIfRaced(() => pool.transaction((tx) => cancelAsUnknown(tx, projectId, triggerId, ids, [...owners])))
     },
+
+    /** Cancels what waited in a backup. Triggers come first, with their messages. */
+    discard: (discarding: Discarding, projectId: ProjectId): Promise<void> =>
+      maintenance.discard(discarding, projectId, publish),
+    discardOfTrigger: (discarding: Discarding, projectId: ProjectId, triggerId: string): Promise<void> =>
+      maintenance.discardOfTrigger(discarding, projectId, triggerId, publish),
 
     /** Whether the project is paused, so that none of its messages may be dispatched. */
     paused: pauses.paused,

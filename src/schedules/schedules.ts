@@ -1,11 +1,15 @@
 import type { CampaignSaved } from '../campaigns/campaigns.ts'
 import type { Messages } from '../messages/messages.ts'
+import type { Discarding } from '../platform/backup/paused.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
+import type { ProjectId } from '../platform/ids.ts'
 import { defineJob, recurring } from '../platform/jobs/definition.ts'
 import type { Triggers } from '../triggers/triggers.ts'
 import { occur, occurJobRef, plan, type Wake, wakeAt } from './occur.ts'
-import { findOverdue, putSchedule, removeSchedule } from './store.ts'
+import { findDue, findOverdue, lockSchedule, putSchedule, removeSchedule } from './store.ts'
+
+export { findDue as findDueSchedules } from './store.ts'
 
 export interface SchedulesOptions {
   pool: Pool
@@ -26,6 +30,15 @@ export function createSchedules({ pool, triggers, paused }: SchedulesOptions) {
       if (type !== 'scheduled' || status !== 'active' || !schedule) await removeSchedule(tx, projectId, campaignId)
       else await plan(tx, { projectId, campaignId }, await putSchedule(tx, projectId, campaignId, schedule, new Date()))
     }) satisfies CampaignSaved,
+
+    /** Skips the occurrences that became due while a backup was not running. Later ones happen: campaigns decide them. */
+    async discard({ dueBy, write }: Discarding, projectId: ProjectId): Promise<void> {
+      for (const campaignId of await findDue(pool, projectId, dueBy))
+        await write(async (tx) => {
+          const row = await lockSchedule(tx, projectId, campaignId)
+          if (row && row.done_until < dueBy) await plan(tx, { projectId, campaignId }, { ...row, done_until: dueBy })
+        })
+    },
 
     jobs: [
       defineJob<Wake>({

@@ -35,6 +35,15 @@ const due = statement(
   { acrossProjects: 'the sweeper finds schedules of all projects whose jobs were lost' }
 )
 
+const dueHere = statement(
+  'schedules.due_of_project',
+  'select campaign_id from schedules where project_id = $1 and next_at <= $2 order by campaign_id'
+)
+
+/** The campaigns of a project whose schedule has an occurrence by this time that was not made. */
+export const findDue = async (db: Db, projectId: ProjectId, by: Date): Promise<string[]> =>
+  (await db.query<{ campaign_id: string }>(dueHere, [projectId, by])).map(({ campaign_id }) => campaign_id)
+
 /** Keeps the schedule of a campaign. A new one, or a changed one, counts from `at`. */
 export const putSchedule = async (tx: Db, projectId: ProjectId, campaignId: string, schedule: Schedule, at: Date) =>
   (await tx.one<ScheduleRow>(put, [projectId, campaignId, JSON.stringify(schedule), at]))!

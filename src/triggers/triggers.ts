@@ -19,6 +19,7 @@ import { createSkipUsers } from './batches/skip-users.ts'
 import { SmallTriggers } from './batches/small.ts'
 import { Cancel } from './cancel.ts'
 import { notifyAndPublish, type OnTriggersEnded } from './counting/outcomes.ts'
+import { createDiscard } from './discard.ts'
 import { createExplain, type Explained } from './explain/explain.ts'
 import { keepTriggersJob, sweepTriggersJob } from './jobs.ts'
 import { countOpen } from './maintenance-store.ts'
@@ -32,6 +33,7 @@ import { createStreams } from './stream.ts'
 export { whyRefused } from './accept.ts'
 export type { SequenceTrigger } from './batches/sequence.ts'
 export { countOnTrigger } from './counting/outcomes.ts'
+export { countWaitingTriggers } from './discard-store.ts'
 export type { Explained } from './explain/explain.ts'
 export { skipsOfUser } from './explain/explain-store.ts'
 export type { PermittedTrigger } from './permit.ts'
@@ -141,6 +143,9 @@ export function createTriggers(options: TriggersOptions) {
 
     /** Cancels the deferred messages of users that are being deleted. */
     removeOfUsers: (tx: Db, projectId: ProjectId, userIds: string[]) => cancelDeferred(tx, projectId, userIds, onEnded),
+
+    /** Cancels the triggers that waited in a backup, with their messages. */
+    discard: createDiscard({ messages, onEnded }),
 
     /** Wakes the triggers that waited while their project was paused. */
     resume: scheduleResume,

@@ -180,6 +180,12 @@ export async function calls(service: TestService): Promise<Record<string, () => 
     listTokens: () => manage('GET', '/tokens'),
     deleteToken: async () => manage('DELETE', `/tokens/${await entry('/tokens', 'deploy')}`),
     listNodes: () => manage('GET', '/nodes'),
+    getInstallationWaiting: async () => {
+      const pause = { since: new Date(), backup_made_at: new Date() }
+      await service.sql(`insert into settings (name, value) values ('paused', $1)`, [JSON.stringify(pause)])
+      return manage('GET', '/installation/waiting')
+    },
+    resumeInstallation: () => manage('POST', '/installation:resume', { discard: 'none' }),
     listDeadJobs: () => manage('GET', '/dead-jobs'),
     createSimulatedSubscription: () => pages.call('POST', '/api/v1/web-push/simulated-subscriptions'),
     listSimulatedPushes: () => pages.call('GET', '/api/v1/web-push/simulated-pushes?device_id=none'),

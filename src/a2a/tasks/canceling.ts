@@ -1,12 +1,14 @@
 import type { Approvals } from '../../oversight/oversight.ts'
+import { type Discarding, discardedSentence } from '../../platform/backup/paused.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { claimKey } from '../../platform/idempotency/idempotency.ts'
-import type { ProjectId } from '../../platform/ids.ts'
+import { firstIdAt, type ProjectId } from '../../platform/ids.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { AgentError } from '../errors.ts'
 import { isTerminal, type Task } from '../model.ts'
 import type { Skills } from '../skills/skills.ts'
 import { moved, runIdOf } from './changes.ts'
+import { tasksUnderWay } from './store.ts'
 import type { Tasks } from './tasks.ts'
 import type { Watch } from './watch.ts'
 
@@ -44,6 +46,15 @@ export function createCanceling({ tasks, skills, watch, idempotencyHours, dropAp
     return (await claimKey(tx, projectId, key, { taskId: task.id }, idempotencyHours)).state === 'begun'
   }
 
+  /** Cancels a task whose run has had no effect. Otherwise its run ends it, and undoes the effect as far as possible. */
+  async function stop(tx: Db, projectId: ProjectId, task: Task, reason: string): Promise<Task | undefined> {
+    const { state } = task.status
+    const { approvalId } = task.request
+    if (approvalId !== undefined) await dropApproval(tx, projectId, approvalId, 'canceled')
+    if (state !== 'working' || (await hasDoneNothing(tx, projectId, task))) return moved(task, 'canceled', reason)
+    return task.cancelRequested ? undefined : { ...task, cancelRequested: true }
+  }
+
   const ask = (projectId: ProjectId, taskId: string, dialectOf: (task: Task) => Dialect): Promise<Task> =>
     tasks.change(
       projectId,
@@ -52,16 +63,32 @@ export function createCanceling({ tasks, skills, watch, idempotencyHours, dropAp
         const { state } = task.status
         if (state === 'canceled' && dialectOf(task).rules.cancelsTwice) return undefined
         if (isTerminal(state)) throw notCancelable(task)
-        const { approvalId } = task.request
-        if (approvalId !== undefined) await dropApproval(tx, projectId, approvalId, 'canceled')
-        if (state !== 'working' || (await hasDoneNothing(tx, projectId, task)))
-          return moved(task, 'canceled', 'Canceled by request.')
-        return task.cancelRequested ? undefined : { ...task, cancelRequested: true }
+        return stop(tx, projectId, task, 'Canceled by request.')
       },
       { canceling: true }
     )
 
   return {
+    /**
+     * Cancels the tasks whose skill was running in a backup. Tasks that wait for a person stay: they do nothing without
+     * a reply.
+     */
+    async discard(discarding: Discarding, projectId: ProjectId): Promise<void> {
+      const { write } = discarding
+      for (let after = firstIdAt(0); ; ) {
+        const ids = await write((tx) => tasksUnderWay(tx, projectId, discarding, after))
+        const [last] = ids.slice(-1)
+        if (last === undefined) return
+        for (const id of ids) {
+          const step = async (task: Task, tx: Db) =>
+            isUnderWay(task) ? stop(tx, projectId, task, discardedSentence) : undefined
+          const changed = await write((tx) => tasks.changeIn(tx, projectId, id, step, { canceling: true }))
+          changed?.()
+        }
+        after = last
+      }
+    },
+
     /** Cancels a task, or waits for the end of its run and throws an error that shows this end. */
     async cancel(projectId: ProjectId, known: Task, dialectOf: (task: Task) => Dialect): Promise<Task> {
       const end = Promise.withResolvers<Task | undefined>()
@@ -81,6 +108,8 @@ export function createCanceling({ tasks, skills, watch, idempotencyHours, dropAp
     }
   }
 }
+
+const isUnderWay = ({ status: { state } }: Task) => state === 'submitted' || state === 'working'
 
 function notCancelable({ status: { state } }: Task): AgentError {
   const why = isTerminal(state)

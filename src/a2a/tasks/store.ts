@@ -1,3 +1,4 @@
+import type { DiscardScope } from '../../platform/backup/paused.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { heldProject, joined, statement, texts } from '../../platform/db/statement.ts'
 import { claimRows, type KeyedWork, keyColumns } from '../../platform/idempotency/idempotency.ts'
@@ -130,6 +131,12 @@ const stillDue = statement(
   'a2a.task_is_due',
   'select 1 from a2a_tasks where project_id = $1 and id = $2 and due_at <= $3'
 )
+const underWay = `project_id = $1 and state in ('submitted', 'working') and state_at < $2`
+const listUnderWay = statement(
+  'a2a.tasks_under_way',
+  `select id from a2a_tasks where ${underWay} and id > $3 order by id limit 500`
+)
+const countUnderWay = statement('a2a.count_under_way', `select count(*)::int as count from a2a_tasks where ${underWay}`)
 const sweep = statement(
   'a2a.sweep_tasks',
   `delete from a2a_tasks where project_id = $1 and id in (
@@ -300,6 +307,18 @@ export const dueTasks = (db: Db, now: Date) => db.query<{ project_id: ProjectId;
 
 export const isDue = async (db: Db, projectId: ProjectId, id: string, now: Date): Promise<boolean> =>
   (await db.one(stillDue, [projectId, id, now])) !== undefined
+
+/** Up to 500 tasks whose skill ran, or was about to run, when the backup was made. */
+export const tasksUnderWay = async (
+  db: Db,
+  projectId: ProjectId,
+  { restoredAt }: DiscardScope,
+  after: string
+): Promise<string[]> =>
+  (await db.query<{ id: string }>(listUnderWay, [projectId, restoredAt, after])).map(({ id }) => id)
+
+export const countTasksUnderWay = async (db: Db, projectId: ProjectId, { restoredAt }: DiscardScope) =>
+  (await db.one<{ count: number }>(countUnderWay, [projectId, restoredAt]))!.count
 
 /** Deletes one batch of tasks that ended and were created before the time of the given id. */
 export const sweepTaskWindow = (db: Db, projectId: ProjectId, beforeId: string) => db.run(sweep, [projectId, beforeId])

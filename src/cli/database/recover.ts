@@ -55,7 +55,7 @@ export async function restoreMoment(
       aside ? `\nThe former database is in ${aside}: remove it when you no longer need it.` : ''
     }
 The installation is paused: it sends nothing, calls no webhook and runs no job.
-Start it with the same master key, look at it, then continue with: tidings resume`
+Start it with the same master key, look at it, then continue with: tidings resume, or tidings resume --discard to cancel what waited`
   )
 }
 

@@ -103,7 +103,7 @@ async function restore(shell: Shell, file: string, frames: AsyncGenerator<Frame,
     value,
     `Restored ${counted(done.rows, 'row')} of ${counted(projects, 'project')} into the database ${done.database}, as they were at ${made_at}.
 The installation is paused: it sends nothing, calls no webhook and runs no job.
-Start it, look at it, then continue with: tidings resume
+Start it, look at it, then continue with: tidings resume, or tidings resume --discard to cancel what waited
 People sign in again. Keys and tokens that were revoked after the backup work again: revoke them again.${
       options.keyLost ? '\nNow remove the secrets of the lost master key: tidings secrets forget' : ''
     }`

@@ -1,5 +1,9 @@
-import type { Db } from '../db/db.ts'
-import { addSetting, getSetting, removeSetting } from '../db/store.ts'
+import type { Db, Pool } from '../db/db.ts'
+import { againIfRaced } from '../db/races.ts'
+import { addSetting, getSetting, holdSetting, removeSetting, shareSetting } from '../db/store.ts'
+
+/** `due`: what was due before the resume is canceled. `all`: what is due later, too. */
+export type Discard = 'due' | 'all'
 
 /** A restored installation is paused until an operator resumes it: what waited in the backup may have been sent since. */
 export interface InstallationPause {
@@ -7,13 +11,39 @@ export interface InstallationPause {
   since: string
   /** The moment of the backup. */
   backup_made_at: string
+  /** Set while a job cancels what waited. The pause ends with that job. */
+  discarding?: { at: string; which: Discard }
 }
+
+/** The rows that a discard cancels. */
+export interface DiscardScope {
+  /** The restore: older rows were in the backup, later ones were requested afterwards and stay. */
+  restoredAt: Date
+  /** The resume: rows that were due by then are canceled. */
+  dueBy: Date
+  /** Whether rows that are due later are canceled too. */
+  all: boolean
+}
+
+/** A discard at work. `write` runs a transaction in which the pause holds, so that no worker sends meanwhile. */
+export interface Discarding extends DiscardScope {
+  signal: AbortSignal
+  write<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>
+}
+
+/** The reason that messages and tasks show. Triggers and journeys have the reason `discarded`. */
+export const discardedSentence = 'Canceled by resume --discard, after the installation was restored from a backup.'
 
 const name = 'paused'
 
-export async function pauseOf(db: Db): Promise<InstallationPause | undefined> {
-  const text = await getSetting(db, name)
-  return text === undefined ? undefined : (JSON.parse(text) as InstallationPause)
+const read = (text: string | undefined) => (text === undefined ? undefined : (JSON.parse(text) as InstallationPause))
+
+export const pauseOf = async (db: Db): Promise<InstallationPause | undefined> => read(await getSetting(db, name))
+
+/** Reads the pause and keeps others from changing it until the end of the transaction. */
+export async function holdPause(tx: Db): Promise<InstallationPause | undefined> {
+  await holdSetting(tx, name)
+  return pauseOf(tx)
 }
 
 /** Replaces the pause of an installation that was itself restored and not resumed. */
@@ -25,7 +55,37 @@ export async function writePause(tx: Db, pause: InstallationPause): Promise<void
 /** Returns whether there was a pause to end. */
 export const endPause = async (tx: Db): Promise<boolean> => (await removeSetting(tx, name)) > 0
 
+/** The pause has ended, so a late run of the discard must change nothing: workers send by now. */
+class PauseEnded extends Error {
+  override readonly name = 'PauseEnded'
+}
+
+export function discardingOf(pool: Pool, { since, discarding }: Required<InstallationPause>, signal: AbortSignal) {
+  const write = <Result>(work: (tx: Db) => Promise<Result>) =>
+    againIfRaced(() => {
+      signal.throwIfAborted()
+      return pool.transaction(async (tx) => {
+        const now = read(await shareSetting(tx, name))
+        if (now?.since !== since || !now.discarding) throw new PauseEnded('the installation was resumed meanwhile')
+        return work(tx)
+      })
+    })
+  return { ...scopeOf({ since, discarding }), signal, write } satisfies Discarding
+}
+
+export const scopeOf = ({ since, discarding }: Pick<Required<InstallationPause>, 'since' | 'discarding'>) => ({
+  restoredAt: new Date(since),
+  dueBy: new Date(discarding.at),
+  all: discarding.which === 'all'
+})
+
+type ShownPause = Pick<InstallationPause, 'since' | 'backup_made_at'> & { discarding?: unknown }
+
 /** The text that operators see. */
-export const pausedSentence = ({ since, backup_made_at }: InstallationPause): string =>
+export const pausedSentence = ({ since, backup_made_at, discarding }: ShownPause): string =>
   `This installation was restored at ${since} as it was at ${backup_made_at} and is paused: it accepts requests, and ` +
-  'sends nothing, calls no webhook and runs no job. To continue: tidings resume'
+  `sends nothing, calls no webhook and runs no job. ${
+    discarding
+      ? 'It is canceling what waited in the backup, and continues when that is done.'
+      : 'To continue: tidings resume; to cancel what waited in the backup: tidings resume --discard'
+  }`

@@ -34,6 +34,12 @@ const holdRow = statement('platform.hold_setting', 'select 1 from settings where
 /** Holds a setting until the end of the transaction: others that hold it wait. */
 export const holdSetting = (tx: Db, name: string) => tx.one(holdRow, [name])
 
+const shareRow = statement('platform.share_setting', 'select value from settings where name = $1 for share')
+
+/** Reads a setting and keeps it from being changed or removed until the end of the transaction. */
+export const shareSetting = async (tx: Db, name: string): Promise<string | undefined> =>
+  (await tx.one<{ value: string }>(shareRow, [name]))?.value
+
 const removeRow = statement('platform.remove_setting', 'delete from settings where name = $1')
 
 /** Returns the number of settings that were removed. */

@@ -47,6 +47,9 @@ export const defaultLeaseMs = 10_000
 /** The queue of jobs that name none. Its slots also run jobs of other queues that an older version added here. */
 export const workQueue = 'work'
 
+/** Jobs of this queue run also while a restored installation is paused: they prepare its resume. */
+export const resumeQueue = 'resume'
+
 /**
  * The minimum that a definition needs besides a name. Jobs run at least once: make effects repeatable or use
  * `complete(tx)`.

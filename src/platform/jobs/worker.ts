@@ -3,7 +3,7 @@ import type { Listener } from '../db/listen.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { createBell } from './bell.ts'
-import { defaultLeaseMs, type JobDefinition, workQueue } from './definition.ts'
+import { defaultLeaseMs, type JobDefinition, resumeQueue, workQueue } from './definition.ts'
 import { createQueue, type Queue, type Reserved } from './queue.ts'
 import { createReach } from './reach.ts'
 import { nowMs, type Run, released } from './run.ts'
@@ -193,8 +193,11 @@ class JobWorker implements Worker {
     if (this.#isWorking() && nowMs() >= this.#sweepAt) await this.#sweep()
     // Checked again: a stop may have started meanwhile, and would not wait for a later claim. All claims are sent
     // together: the session returns their rows in order.
-    if (this.#isWorking() && !this.#paused)
-      await Promise.all(this.#queues.filter((queue) => queue.wants()).map((queue) => queue.claim()))
+    if (this.#isWorking()) await Promise.all(this.#openQueues().map((queue) => queue.claim()))
+  }
+
+  #openQueues(): Queue[] {
+    return this.#queues.filter((queue) => (!this.#paused || queue.name === resumeQueue) && queue.wants())
   }
 
   #isWorking(): boolean {

@@ -22,6 +22,7 @@ export interface Names {
 const fixed = new Map([
   ['bootstrap', 'Tidings (first start)'],
   ['service', 'Tidings'],
+  ['restore', 'tidings resume'],
   ['agent', 'An agent']
 ])
 

@@ -80,6 +80,11 @@ const removePlanned = statement(
   `delete from trigger_chunks where project_id = $1 and trigger_id = $2 and state = 'planned'
    returning cardinality(device_ids) as devices, held or counted as counted`
 )
+const removeAll = statement(
+  'trigger_chunks.delete_all',
+  `delete from trigger_chunks where project_id = $1 and trigger_id = $2
+   returning cardinality(device_ids) as devices, state = 'planned' and (held or counted) as counted`
+)
 const insertSkips = statement(
   'trigger_skips.insert',
   `insert into trigger_skips (project_id, trigger_id, kind, value, reason, user_id, at)
@@ -167,6 +172,10 @@ export const deleteBatch = (tx: Db, projectId: ProjectId, id: string, number: nu
 
 export const deletePlannedBatches = (tx: Db, projectId: ProjectId, id: string) =>
   tx.query<{ devices: number; counted: boolean }>(removePlanned, [projectId, id])
+
+/** Also batches that were being sent, whose devices have messages: `counted` is true only for those without. */
+export const deleteBatches = (tx: Db, projectId: ProjectId, id: string) =>
+  tx.query<{ devices: number; counted: boolean }>(removeAll, [projectId, id])
 
 /** Takes the devices of users out of deferred batches, and deletes the batches that are empty then. */
 export async function shrinkDeferredBatches(tx: Db, projectId: ProjectId, userIds: string[]): Promise<ShrunkBatch[]> {

@@ -165,6 +165,8 @@ function scheduleGates({ state, due_at, reason }: RunningTrigger): Gate[] {
     ]
   if (reason === 'campaign_not_active')
     return [stopped('schedule', reason, 'The campaign was not active when the trigger was due, so it was canceled.')]
+  if (reason === 'discarded')
+    return [stopped('schedule', reason, 'The trigger was canceled by resume --discard, after a restore.')]
   return []
 }
 

@@ -14,8 +14,15 @@ export function RestoredBanner() {
     <Alert color="orange" mb="md" title="Restored and paused" role="status">
       <Text size="sm">
         This installation was restored; its data is from <When at={paused.backup_made_at} />. Nothing is sent, no
-        webhook is called and no job runs, because what waited in the backup may have been sent since. To continue, run{' '}
-        <Code>tidings resume</Code> on the server.
+        webhook is called and no job runs, because what waited in the backup may have been sent since.{' '}
+        {paused.discarding ? (
+          'It is being canceled now, and the installation continues when that is done.'
+        ) : (
+          <>
+            To continue, run <Code>tidings resume</Code> on the server, or <Code>tidings resume --discard</Code> to
+            cancel what waited.
+          </>
+        )}
       </Text>
     </Alert>
   )

@@ -32,6 +32,7 @@ const skips: Record<string, [title: string, one: string, several: string]> = {
 const failures: Record<string, string> = {
   no_audience: 'Neither the trigger nor the campaign has an audience',
   campaign_not_active: 'The campaign was not active when the trigger was due',
+  discarded: 'Canceled by resume --discard, after a restore',
   segment_too_slow: 'The conditions take too long',
   segment_invalid: 'The conditions cannot be evaluated',
 

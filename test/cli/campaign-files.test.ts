@@ -111,6 +111,15 @@ message:
     assert.equal((await tidings('campaign', 'diff', '-f', folder, '--all')).stdout, 'No differences.\n')
     assert.equal((await tidings('campaign', 'apply', '-f', folder)).stdout.match(/unchanged/g)?.length, 2)
     assert.match((await pull('old')).stdout, /old\.yaml: old created/)
+    const long = 'é'.repeat(255)
+    await feed(
+      `campaign_id: ${long}\nname: Long\nstatus: archived\nmessage: { title: x }\n`,
+      'campaign',
+      'apply',
+      '-f',
+      '-'
+    )
+    assert.match((await pull(long)).stdout, /(%C3%A9)+-[0-9a-f]{12}\.yaml: /)
   })
 
   await t.test('a file keeps its comments, its form and its place; only what changed is written', async () => {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { printCampaignSchema } from '../../campaigns/definition/file-schema.ts'
@@ -82,11 +83,16 @@ async function create(folder: string, campaign: Campaign, withSchema: boolean): 
   return { campaign_id: campaign.campaign_id, file, result: 'created' }
 }
 
-/** Ids may hold anything, also a slash or a dot in front. */
-const fileName = (id: string): string =>
-  id.replace(/^\.|[^A-Za-z0-9._-]/gu, (one) =>
+/** The longest name of a file that every usual file system takes, with room for its ending. */
+const longestName = 200
+
+/** Ids may hold anything, also a slash or a dot in front. A long one is cut, and told apart by its hash. */
+function fileName(id: string): string {
+  const name = id.replace(/^\.|[^A-Za-z0-9._-]/gu, (one) =>
     encodeURIComponent(one).replace(/^[^%]$/, (plain) => `%${plain.charCodeAt(0).toString(16).toUpperCase()}`)
   )
+  return name.length <= longestName ? name : `${name.slice(0, longestName - 13)}-${hash('sha256', id).slice(0, 12)}`
+}
 
 async function writeChanged(file: string, content: string): Promise<void> {
   const before = await readFile(file, 'utf8').catch(() => undefined)

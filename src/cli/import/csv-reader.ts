@@ -40,85 +40,89 @@ class CsvReader {
     }
     const records: SourceRecord<string[]>[] = []
     let start = 0
+    let quote = source.indexOf('"')
     while (start < source.length) {
-      const end = this.endOf(source, start, isLast)
-      if (end === undefined) break
-      this.take(source.slice(start, end), records)
-      start = end + 1
+      const feed = source.indexOf('\n', start)
+      if (feed < 0 && !isLast) break
+      const lineEnd = feed < 0 ? source.length : feed
+      this.separator ??= likely(source.slice(start, lineEnd))
+      if (quote >= 0 && quote < start) quote = source.indexOf('"', start)
+      if (quote < 0 || quote >= lineEnd) {
+        const text = source.slice(start, lineEnd)
+        this.take(text, withoutReturn(text).split(this.separator), records)
+        start = lineEnd + 1
+        continue
+      }
+      const found = quotedRecord(source, start, this.separator, isLast)
+      if (!found && !isLast) break
+      if (found) this.take(source.slice(start, found.end), found.cells, records)
+      else this.lose('has a quote that is not closed', records)
+      start = (found?.end ?? lineEnd) + 1
     }
     this.rest = source.slice(start)
     if (this.rest.length > longestRecord && !isLast) {
-      records.push({ line: this.line, value: [], fault: 'is longer than 1 MiB; a quote may not be closed' })
-      this.skip()
+      this.lose('is longer than 1 MiB; a quote may not be closed', records)
+      const end = this.rest.indexOf('\n')
+      this.rest = end < 0 ? '' : this.rest.slice(end + 1)
     }
     return records
   }
 
-  /** Drops the line with a quote that is never closed, so that the lines after it are read. */
-  private skip(): void {
-    const end = this.rest.indexOf('\n')
-    this.rest = end < 0 ? '' : this.rest.slice(end + 1)
+  private take(text: string, value: string[], records: SourceRecord<string[]>[]): void {
+    const { line } = this
+    this.line += text.includes('\n') ? text.split('\n').length : 1
+    if (value.length === 1 && value[0] === '') return
+    records.push(text.includes('\ufffd') ? { line, value, fault: 'is not UTF-8' } : { line, value })
+  }
+
+  /** Only this line is lost: those after it are read. */
+  private lose(fault: string, records: SourceRecord<string[]>[]): void {
+    records.push({ line: this.line, value: [], fault })
     this.line += 1
   }
+}
 
-  /** The place of the line feed that ends the record; a quoted one does not. */
-  private endOf(source: string, start: number, isLast: boolean): number | undefined {
-    for (let from = start; ; ) {
-      const end = source.indexOf('\n', from)
-      if (end < 0) return isLast ? source.length : undefined
-      if (quotesIn(source, start, end) % 2 === 0) return end
-      from = end + 1
+/**
+ * The cells of the record that begins here, and the place of the line feed behind it; undefined if a quote is not closed. A quote
+ * opens a cell only at its beginning: in 5" it is an inch.
+ */
+function quotedRecord(
+  source: string,
+  start: number,
+  separator: string,
+  isLast: boolean
+): { cells: string[]; end: number } | undefined {
+  const cells: string[] = []
+  for (let at = start; ; ) {
+    let cell = ''
+    if (source[at] === '"') {
+      let close = source.indexOf('"', at + 1)
+      while (close >= 0 && source[close + 1] === '"') {
+        cell += source.slice(at + 1, close + 1)
+        at = close + 1
+        close = source.indexOf('"', at + 1)
+      }
+      if (close < 0) return undefined
+      cell += source.slice(at + 1, close)
+      at = close + 1
     }
-  }
-
-  private take(text: string, records: SourceRecord<string[]>[]): void {
-    const { line } = this
-    const quoted = text.includes('"')
-    this.line += 1 + (quoted ? text.split('\n').length - 1 : 0)
-    const whole = text.endsWith('\r') ? text.slice(0, -1) : text
-    if (whole === '') return
-    this.separator ??= likely(whole)
-    const value = quoted ? cellsOf(whole, this.separator) : whole.split(this.separator)
-    records.push(whole.includes('\ufffd') ? { line, value, fault: 'is not UTF-8' } : { line, value })
+    const feed = source.indexOf('\n', at)
+    if (feed < 0 && !isLast) return undefined
+    const lineEnd = feed < 0 ? source.length : feed
+    const next = source.slice(at, lineEnd).indexOf(separator)
+    // Text behind the closing quote belongs to the cell, as most programs read it.
+    const tail = next < 0 ? withoutReturn(source.slice(at, lineEnd)) : source.slice(at, at + next)
+    cells.push(cell + tail)
+    if (next < 0) return { cells, end: lineEnd }
+    at += next + separator.length
   }
 }
 
-function quotesIn(source: string, start: number, end: number): number {
-  let count = 0
-  for (let at = source.indexOf('"', start); at >= 0 && at < end; at = source.indexOf('"', at + 1)) count += 1
-  return count
-}
+const withoutReturn = (text: string): string => (text.endsWith('\r') ? text.slice(0, -1) : text)
 
 /** The separator that the header has most of. */
 function likely(header: string): string {
   const bare = header.replace(/"[^"]*"/g, '')
   const counts = delimiters.map((one) => bare.split(one).length)
   return delimiters[counts.indexOf(Math.max(...counts))]!
-}
-
-function cellsOf(text: string, separator: string): string[] {
-  const cells: string[] = []
-  let at = 0
-  for (;;) {
-    if (text[at] === '"') {
-      let cell = ''
-      let end = text.indexOf('"', at + 1)
-      while (text[end + 1] === '"') {
-        cell += `${text.slice(at + 1, end)}"`
-        at = end + 1
-        end = text.indexOf('"', at + 1)
-      }
-      const close = end < 0 ? text.length : end
-      const next = text.indexOf(separator, close)
-      // Text behind the closing quote belongs to the cell, as most programs read it.
-      cells.push(cell + text.slice(at + 1, close) + text.slice(close + 1, next < 0 ? text.length : next))
-      if (next < 0) return cells
-      at = next + separator.length
-    } else {
-      const next = text.indexOf(separator, at)
-      cells.push(text.slice(at, next < 0 ? text.length : next))
-      if (next < 0) return cells
-      at = next + separator.length
-    }
-  }
 }

@@ -119,7 +119,7 @@ message:
       '-f',
       '-'
     )
-    assert.match((await pull(long)).stdout, /(%C3%A9)+-[0-9a-f]{12}\.yaml: /)
+    assert.match((await pull(long)).stdout, /^[/\w.-]*%C3%A9[%C3A9]*-[0-9a-f]{12}\.yaml: /)
   })
 
   await t.test('a file keeps its comments, its form and its place; only what changed is written', async () => {

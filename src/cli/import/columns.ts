@@ -71,7 +71,7 @@ export function readHeader(cells: readonly string[], { map = [], infer, only }: 
   const guessed = headers.map((header): Column => {
     const told = map.find((one) => one.header === header)
     if (told) return told
-    const [, name = '', type] = /^(.*?)(?::(text|number|boolean|time|auto))?$/.exec(header)!
+    const [, name = '', type] = /^(.*?)(?::(text|number|boolean|time|auto))?$/s.exec(header)!
     const field = isField(plain(name)) ? plain(name) : alsoCalled.get(plain(name))
     const usual = infer ? 'auto' : 'text'
     if (field) return { header, field, type: 'text' }

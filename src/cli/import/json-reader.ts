@@ -2,6 +2,7 @@ import { isObject } from '../../platform/fields.ts'
 import { longestRecord, type SourceRecord } from './records.ts'
 
 const [quote, backslash, open, close, opens, closes, newline] = [34, 92, 123, 125, 91, 93, 10]
+const [comma, space] = [44, 32]
 
 /**
  * Reads JSON lines, a list of objects, or an object with such a list, as `{"users": [ … ]}`. Each object is parsed by
@@ -27,15 +28,21 @@ class ObjectReader {
   private size = 0
   private head = Buffer.alloc(0)
   private headRead = false
+  /** The file is an object around the list: its other fields are not read. */
+  private isAround = false
+  /** The last line with something that is not an object. */
+  private strayLine = 0
 
   read(chunk: Buffer): SourceRecord[] {
     if (!this.headRead) {
       this.head = Buffer.concat([this.head, chunk])
-      const list = headOf(this.head)
-      if (list === undefined && this.head.length < 4_096) return []
+      const found = headOf(this.head)
+      if (found === undefined && this.head.length < 4_096) return []
       this.headRead = true
-      for (const byte of this.head.subarray(0, list ?? 0)) if (byte === newline) this.line += 1
-      return this.scan(this.head.subarray(list ?? 0))
+      const { end, isAround } = found ?? { end: 0, isAround: false }
+      this.isAround = isAround
+      for (const byte of this.head.subarray(0, end)) if (byte === newline) this.line += 1
+      return this.scan(this.head.subarray(end))
     }
     return this.scan(chunk)
   }
@@ -59,7 +66,7 @@ class ObjectReader {
         if (this.escaped) this.escaped = false
         else if (byte === backslash) this.escaped = true
         else if (byte === quote) this.inText = false
-      } else if (byte === quote) this.inText = this.depth > 0
+      } else if (byte === quote && this.depth > 0) this.inText = true
       else if (byte === open || (byte === opens && this.depth > 0)) {
         if (this.depth === 0) {
           start = at
@@ -69,10 +76,17 @@ class ObjectReader {
       } else if ((byte === close || byte === closes) && this.depth > 0) {
         this.depth -= 1
         if (this.depth === 0) records.push(this.taken(chunk.subarray(start, at + 1)))
-      }
+      } else if (this.depth === 0 && byte! > space && byte !== comma && byte !== closes) this.stray(records)
     }
     if (this.depth > 0) this.keep(chunk.subarray(start), records)
     return records
+  }
+
+  /** Named once for each line. */
+  private stray(records: SourceRecord[]): void {
+    if (this.isAround || this.strayLine === this.line) return
+    this.strayLine = this.line
+    records.push({ line: this.line, value: undefined, fault: 'is not a JSON object' })
   }
 
   private keep(piece: Buffer, records: SourceRecord[]): void {
@@ -98,10 +112,12 @@ class ObjectReader {
   }
 }
 
-/** Where the first object of a list begins; 0 for JSON lines, undefined if more must be read. */
-function headOf(head: Buffer): number | undefined {
+/** Where the first object begins, in a list or in JSON lines; undefined if more must be read. */
+function headOf(head: Buffer): { end: number; isAround: boolean } | undefined {
   const text = head.toString('latin1')
-  const list = /^(?:\xef\xbb\xbf)?\s*(?:\{\s*"\w+"\s*:\s*)?\[/.exec(text)
-  if (list) return list[0].length
-  return /^(?:\xef\xbb\xbf)?\s*\{\s*(?:"\w*"?\s*:?\s*)?$/.test(text) ? undefined : 0
+  const [mark] = /^(?:\xef\xbb\xbf)?/.exec(text)!
+  const [list, around] = /^\s*(\{\s*"\w+"\s*:\s*)?\[/.exec(text.slice(mark.length)) ?? []
+  if (list) return { end: mark.length + list.length, isAround: around !== undefined }
+  const isOpen = /^(?:\xef\xbb?|\s*\{\s*(?:"\w*"?\s*:?\s*)?)$/.test(text.slice(mark.length))
+  return isOpen ? undefined : { end: mark.length, isAround: false }
 }

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { OperatorError } from '../platform/errors.ts'
 import { version } from '../platform/version.ts'
 import { Ended, exit, Failure } from './exit.ts'
+import { printable } from './output.ts'
 import type { Shell } from './shell.ts'
 
 /**
@@ -204,7 +205,7 @@ function report(error: unknown, shell: Shell, { json, help }: { json: boolean; h
   const { code, details } = failure instanceof Failure ? failure : unnamed
   const text = json
     ? JSON.stringify({ error: failure.message, code, ...(details.length > 0 && { details }) })
-    : failure.message
+    : failure.message.split('\n').map(printable).join('\n')
   shell.stderr.write(`${text}\n`)
   return failure.exitCode
 }

@@ -68,3 +68,11 @@ describe('a JSON file', () => {
     assert.deepEqual(await readJson('['.repeat(1_000)), [{ line: 1, value: undefined, fault }])
   })
 })
+
+it('a file that is no table is refused by a short sentence', () => {
+  const binary = Array.from({ length: 500 }, (_, n) => `\u001b[2J${'x'.repeat(200)}${n}`)
+  assert.throws(
+    () => readHeader(binary, {}),
+    ({ message }: Error) => message.length < 2_500 && message.includes('and 480 more')
+  )
+})

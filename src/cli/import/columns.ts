@@ -67,7 +67,7 @@ export interface Mapping {
 export function readHeader(cells: readonly string[], { map = [], infer, only }: Mapping): Column[] {
   const headers = cells.map((cell) => cell.trim())
   const missing = map.find(({ header }) => !headers.includes(header))
-  if (missing) throw usageFailure(`There is no column "${missing.header}". The columns are ${headers.join(', ')}.`)
+  if (missing) throw usageFailure(`There is no column "${missing.header}". The columns are ${someOf(headers)}.`)
   const guessed = headers.map((header): Column => {
     const told = map.find((one) => one.header === header)
     if (told) return told
@@ -84,6 +84,12 @@ export function readHeader(cells: readonly string[], { map = [], infer, only }: 
   return columns
 }
 
+/** Enough to recognize a file, also one that is no table. */
+const someOf = (headers: readonly string[]): string => {
+  const some = headers.slice(0, 20).map((header) => (header.length > 60 ? `${header.slice(0, 60)}…` : header))
+  return `${some.join(', ')}${headers.length > some.length ? `, and ${headers.length - some.length} more` : ''}`
+}
+
 const asProperty = (column: Column, map: readonly Column[]): Column =>
   needsDevice.has(column.field) && !map.includes(column) ? { ...column, field: `properties.${column.header}` } : column
 
@@ -98,6 +104,6 @@ function checkColumns(columns: readonly Column[], headers: readonly string[], ha
   }
   if (!used.includes('project_user_id') && !hasDevice)
     throw usageFailure(
-      `No column names the user or a push token. The columns are ${headers.join(', ')}. Say which is which, for example with --map "${headers[0]}=project_user_id".`
+      `No column names the user or a push token. The columns are ${someOf(headers)}. Say which is which, for example with --map "${headers[0]}=project_user_id".`
     )
 }

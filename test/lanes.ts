@@ -8,9 +8,7 @@ import { join } from 'node:path'
  */
 export async function inLanes(files: string[], folder: string, lanes: number, limitMs: number): Promise<string[]> {
   const alone = files.filter((file) => /process of its own/i.test(readFileSync(file, 'utf8')))
-  // The largest files come first: they mostly take longest, and a lane that started one last would end long after the
-  // others.
-  const shared = files.filter((file) => !alone.includes(file)).sort((one, other) => sizeOf(other) - sizeOf(one))
+  const shared = largestFirst(files.filter((file) => !alone.includes(file)))
   const lists = [
     ...Array.from({ length: Math.min(lanes, shared.length) }, () => shared),
     ...alone.map((file) => [file])
@@ -21,12 +19,14 @@ export async function inLanes(files: string[], folder: string, lanes: number, li
 /** Each file in a process of its own. */
 export const inProcesses = (files: string[], folder: string, limitMs: number) =>
   programsOf(
-    files.map((file) => [file]),
+    largestFirst(files).map((file) => [file]),
     folder,
     limitMs
   )
 
 const sizeOf = (file: string) => statSync(file).size
+/** The largest files mostly take longest, and one that started last would end long after the others. */
+const largestFirst = (files: string[]) => files.toSorted((one, other) => sizeOf(other) - sizeOf(one))
 
 async function programsOf(lists: string[][], folder: string, limitMs: number): Promise<string[]> {
   await mkdir(folder)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core'
 
 /**
@@ -23,11 +23,15 @@ export const launch = ({ shell = false } = {}): Promise<Browser> =>
     ]
   })
 
-/** Launches a browser with empty storage, in which the site may show notifications. */
+/** One browser for all tests of a file: launching takes longer than many of them. */
+let launched: Promise<Browser> | undefined
+after(async () => (await launched)?.close())
+
+/** Opens a browser with empty storage, in which the site may show notifications. */
 export async function openBrowser(t: TestContext, site: string): Promise<BrowserContext> {
-  const browser = await launch()
-  t.after(() => browser.close())
-  const context = await browser.newContext({ locale: 'de-AT', timezoneId: 'Europe/Vienna' })
+  launched ??= launch()
+  const context = await (await launched).newContext({ locale: 'de-AT', timezoneId: 'Europe/Vienna' })
+  t.after(() => context.close())
   await context.grantPermissions(['notifications'], { origin: site })
   return context
 }

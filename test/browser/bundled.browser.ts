@@ -12,9 +12,8 @@ const service = await startService()
 const root = join(import.meta.dirname, '../..')
 
 /** Bundles files as an app would, with the package in its node_modules. Returns each script of the bundle by name. */
-async function bundle(t: TestContext, files: Record<string, string>): Promise<Record<string, string>> {
+async function bundle(files: Record<string, string>): Promise<Record<string, string>> {
   const folder = await mkdtemp(join(tmpdir(), 'tidings-bundle-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
   await mkdir(join(folder, 'node_modules'))
   await symlink(root, join(folder, 'node_modules/tidings'))
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)))
@@ -35,6 +34,7 @@ async function bundle(t: TestContext, files: Record<string, string>): Promise<Re
       }
     }
   })) as Rollup.RollupOutput
+  await rm(folder, { recursive: true, force: true })
   assert.deepEqual(complaints, [])
   const chunks = output.filter((one): one is Rollup.OutputChunk => one.type === 'chunk')
   return Object.fromEntries(chunks.map(({ fileName, code }) => [fileName, code]))
@@ -54,22 +54,32 @@ const quiet = {
 const guide = await readFile(join(root, 'docs/guides/web-push.md'), 'utf8')
 const blockOf = (name: string) => new RegExp(`\`\`\`ts\\n// ${name}\\n([^]*?)\`\`\``).exec(guide)![1]!
 const forProject = (text: string, { id, publicKey }: TestProject) =>
-  text.replaceAll('http://127.0.0.1:8080', service.url).replace('svc_pk_…', publicKey).replace("'demo'", `'${id}'`)
+  text
+    .replaceAll('http://127.0.0.1:8080', service.url)
+    .replace('svc_pk_…', publicKey)
+    .replace(/(["'])demo\1/, `'${id}'`)
 
-/** The page of the guide, bundled and open in a browser. */
-async function openShop(t: TestContext, more = '') {
+/** The page of the guide. It is bundled once, and gets the key of a project when it is opened. */
+const shop = await bundle({
+  'main.ts': `${blockOf('main.ts')}
+    import { createPublicClient } from 'tidings/client'
+    Object.assign(globalThis, { tidings, createInbox, createTidings, createPublicClient })`,
+  'sw.ts': blockOf('sw.ts'),
+  'preferences.ts': blockOf('preferences.ts')
+})
+
+/** The page of the guide, open in a browser. */
+async function openShop(t: TestContext) {
   const project = await service.project({ mode: 'simulator' })
-  const scripts = await bundle(t, {
-    'main.ts': `${forProject(blockOf('main.ts'), project)}${more}`,
-    'sw.ts': blockOf('sw.ts'),
-    'preferences.ts': blockOf('preferences.ts')
-  })
   const html = `<!doctype html><title>Shop</title><button id="notify">Notify me</button><b id="unread"></b>
     <div id="inbox"></div><form></form><script type="module" src="/main.js"></script>`
   const site = await startSite(t, {
     '/': ['text/html', html],
     ...Object.fromEntries(
-      Object.entries(scripts).map(([name, text]) => [`/${name}`, ['text/javascript', text] as [string, string]])
+      Object.entries(shop).map(([name, text]): [string, [string, string]] => [
+        `/${name}`,
+        ['text/javascript', forProject(text, project)]
+      ])
     )
   })
   const page = await (await openBrowser(t, site)).newPage()
@@ -94,7 +104,7 @@ const shows = (page: Page, ...expected: string[]) =>
 
 describe('the browser client in a bundle by Vite', () => {
   it('the page of the guide shows pushes in its inbox, over a reload too, and empties it when the user logs out', async (t) => {
-    const { project, page, complaints } = await openShop(t, '\nObject.assign(globalThis, { tidings, createInbox })\n')
+    const { project, page, complaints } = await openShop(t)
     await shows(page, '0')
     await page.getByRole('button', { name: 'Notify me' }).click()
     await eventually(async () => {
@@ -120,7 +130,7 @@ describe('the browser client in a bundle by Vite', () => {
   })
 
   it('the form of the guide shows and changes the topics of the user', async (t) => {
-    const { project, page } = await openShop(t, '\nObject.assign(globalThis, { tidings })\n')
+    const { project, page } = await openShop(t)
     for (const id of ['news', 'offers'])
       await service.manage('PUT', `/projects/${project.id}/topics/${id}`, { json: { name: id } })
     await page.evaluate(`tidings.linkUser('ana').then(() => import('/preferences.js'))
@@ -132,16 +142,37 @@ describe('the browser client in a bundle by Vite', () => {
     })
   })
 
-  it('a bundle holds only what it imports', async (t) => {
-    const { 'error.js': error } = await bundle(t, { 'error.ts': `export { TidingsError } from 'tidings/browser'` })
+  it('a page calls the service with tidings/client and a public key, and reads why a call was refused', async (t) => {
+    const { project, page } = await openShop(t)
+    const settings = JSON.stringify({ url: service.url, projectId: project.id, publicKey: project.publicKey })
+    const call = (code: string) =>
+      page.evaluate(`(async (app) => { ${code} })(createPublicClient(${settings}))
+        .catch(({ name, kind, status, code }) => ({ name, kind, status, code }))`)
+    assert.equal(
+      await call(`await app.devices.register([{ device_id: 'page-1', platform: 'WEB' }])
+        await app.devices.logIn('page-1', 'ana')
+        await app.devices.setUserProperties('page-1', { plan: 'premium' })
+        await app.events.track([{ device_id: 'page-1', name: 'opened' }])
+        return 'done'`),
+      'done'
+    )
+    const { json } = await project.call('GET', '/api/v1/users/ana')
+    assert.deepEqual(json.properties, { plan: 'premium' })
+    const refused = (await call(`return app.devices.logIn('nothing', 'ana')`)) as Record<string, unknown>
+    assert.deepEqual([refused.name, refused.status], ['TidingsError', 404])
+    assert.equal(typeof refused.code, 'string')
+  })
+
+  it('a bundle holds only what it imports', async () => {
+    const { 'error.js': error } = await bundle({ 'error.ts': `export { TidingsError } from 'tidings/browser'` })
     assert.match(error!, /TidingsError = class/)
     assert.doesNotMatch(error!, /BroadcastChannel|localStorage|fetch\(/)
-    const { 'core.js': core } = await bundle(t, { 'core.ts': `export { createTidings } from 'tidings/browser'` })
+    const { 'core.js': core } = await bundle({ 'core.ts': `export { createTidings } from 'tidings/browser'` })
     assert.doesNotMatch(core!, /function createInbox/)
   })
 
   it('a call to a service that does not respond fails in time, and says what happened', async (t) => {
-    const { page, site } = await openShop(t, '\nObject.assign(globalThis, { createTidings })\n')
+    const { page, site } = await openShop(t)
     const fails = (url: string, more = '') =>
       page.evaluate(`createTidings({ baseUrl: '${url}', projectId: 'x', publicKey: 'svc_pk_x', timeoutMs: 800${more} })
         .preferences.get().catch(({ name, status, code, message }) => ({ name, status, code, message }))`)

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, it, type TestContext } from 'node:test'
-import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { builtConsole, readFiles } from '../../src/console/console.ts'
 import { eventually, startService, type TestService } from '../support/service.ts'
 import { launch } from './browser.ts'
@@ -29,8 +29,18 @@ export interface Opened {
 export async function openConsole(
   t: TestContext,
   service: { url: string },
-  { token, ...options }: BrowserContextOptions & { token?: string } = {}
+  options: BrowserContextOptions & { token?: string } = {}
 ): Promise<Opened> {
+  const context = await openContext(service, options)
+  t.after(() => context.close())
+  return openPage(context)
+}
+
+/** A browser with its own storage and its own cache of the console. */
+export async function openContext(
+  service: { url: string },
+  { token, ...options }: BrowserContextOptions & { token?: string } = {}
+): Promise<BrowserContext> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
     locale: 'en-GB',
@@ -38,12 +48,16 @@ export async function openConsole(
     reducedMotion: 'reduce',
     ...options
   })
-  t.after(() => context.close())
   context.setDefaultTimeout(patienceMs)
   if (token !== undefined) {
     const reply = await context.request.post(`${service.url}/console/session`, { data: { token } })
     assert.equal(reply.status(), 200)
   }
+  return context
+}
+
+/** Opens a page that records its errors. */
+export async function openPage(context: BrowserContext): Promise<Opened> {
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
-import type { Response } from 'playwright-core'
+import { describe, it, type TestContext } from 'node:test'
+import type { BrowserContext, Response } from 'playwright-core'
 import { ended, givenCampaign, givenMany, triggered } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
 import { eventually, type TestProject } from '../support/service.ts'
@@ -9,7 +9,10 @@ import {
   assertFits,
   goTo,
   looks,
+  type Opened,
   openConsole,
+  openContext,
+  openPage,
   picture,
   refusals,
   sees,
@@ -273,10 +276,22 @@ const structured = new Set(
   )
 )
 
+/** Browsers for one page after the other: a new one would load and compile the console for each of them. */
+const free: BrowserContext[] = []
+async function openInTurn(t: TestContext): Promise<Opened> {
+  const context = free.pop() ?? (await openContext(service, { token: service.adminToken }))
+  const opened = await openPage(context)
+  t.after(async () => {
+    await opened.page.close()
+    free.push(context)
+  })
+  return opened
+}
+
 describe('on a desktop and on a phone, in light and in dark mode', { concurrency: 2 }, () => {
   for (const [index, [path, text, name]] of pages.entries()) {
     it(`${name} loads, fits and is accessible`, async (t) => {
-      const { page, complaints } = await openConsole(t, service, { token: service.adminToken })
+      const { page, complaints } = await openInTurn(t)
       await page.goto(`${service.url}/console/${path}`)
       await sees(page, text)
       // During a transition colours have neither their light nor their dark contrast.

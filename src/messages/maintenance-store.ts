@@ -31,13 +31,17 @@ const cancelBatch = statement(
 // All open rows: those that are still handed belonged to processes of the installation that was backed up.
 const discarding = (which: string) => `with open as (
      select trigger_id, device_id, state from messages
-      where project_id = $1 and ${which} and state in ${openStates}
+      where project_id = $1 and state in ${openStates} and ${which}
       limit 1000 for update)
    update messages set state = 'skipped', reason = 'CANCELED', reason_message = $3, due_at = null, owner = null, settled_at = $4
      from open
     where messages.project_id = $1 and messages.trigger_id = open.trigger_id and messages.device_id = open.device_id
-   returning ${published.replace(/\w+/g, 'messages.$&')}, open.state`
-const discardOfTrigger = statement('messages.discard_of_trigger', discarding('trigger_id = $2'))
+   returning ${published.replace(/\w+/g, 'messages.$&')}, open.state, (select max(device_id) from open) as last`
+// Each window begins where the last one ended: a broadcast has a million rows, and most of them are settled.
+const discardOfTrigger = statement(
+  'messages.discard_of_trigger',
+  discarding('trigger_id = $2 and device_id > $5 order by device_id')
+)
 // The id of a message begins with the time of its sending, which a retry does not change.
 const waits = 'due_at is not null and created_at < $2'
 const discardWaiting = statement(
@@ -96,9 +100,9 @@ export const deleteOfUsers = (tx: Db, projectId: ProjectId, userIds: string[]) =
 export const cancelQueued = (tx: Db, projectId: ProjectId, triggerId: string, at: Date) =>
   tx.query<Touched>(cancelBatch, [projectId, triggerId, at])
 
-/** Skips up to 1,000 messages of a trigger of a restored installation, whatever their state was. */
-export const discardMessagesOf = (tx: Db, projectId: ProjectId, triggerId: string, reason: string) =>
-  tx.query<Touched>(discardOfTrigger, [projectId, triggerId, reason, new Date()])
+/** Skips the next 1,000 open messages of a trigger of a restored installation. `last` is the device of the last one. */
+export const discardMessagesOf = (tx: Db, projectId: ProjectId, triggerId: string, reason: string, after: string) =>
+  tx.query<Touched & { last: string }>(discardOfTrigger, [projectId, triggerId, reason, new Date(), after])
 
 /** Skips up to 1,000 messages of direct sends that waited in a backup. */
 export const discardMessages = (

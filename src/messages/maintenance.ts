@@ -55,25 +55,30 @@ export async function cancelBatch(tx: Db, projectId: ProjectId, triggerId: strin
 }
 
 /** Skips the messages of a trigger of a restored installation: the processes that owned some of them are gone. */
-export const discardOfTrigger = ({ write }: Discarding, projectId: ProjectId, triggerId: string, publish: Publish) =>
-  inWindows(write, projectId, publish, (tx) => discardMessagesOf(tx, projectId, triggerId, discardedSentence))
+export async function discardOfTrigger(
+  { write }: Discarding,
+  projectId: ProjectId,
+  triggerId: string,
+  publish: Publish
+): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const from: string = after
+    after = await write(async (tx) => {
+      const rows = await discardMessagesOf(tx, projectId, triggerId, discardedSentence, from)
+      if (rows.length > 0) await publish(tx, projectId, rows.map(canceled))
+      return rows[0]?.last
+    })
+  }
+}
 
 /** Skips messages of direct sends that waited in a backup. */
-export const discard = (discarding: Discarding, projectId: ProjectId, publish: Publish) =>
-  inWindows(discarding.write, projectId, publish, (tx) => discardMessages(tx, projectId, discarding, discardedSentence))
-
-async function inWindows(
-  write: Discarding['write'],
-  projectId: ProjectId,
-  publish: Publish,
-  skipSome: (tx: Db) => Promise<Touched[]>
-): Promise<void> {
-  const skipWindow = async (tx: Db) => {
-    const rows = await skipSome(tx)
+export async function discard(discarding: Discarding, projectId: ProjectId, publish: Publish): Promise<void> {
+  const skipSome = async (tx: Db) => {
+    const rows = await discardMessages(tx, projectId, discarding, discardedSentence)
     if (rows.length > 0) await publish(tx, projectId, rows.map(canceled))
     return rows.length
   }
-  while ((await write(skipWindow)) > 0);
+  while ((await discarding.write(skipSome)) > 0);
 }
 
 /** The report of a device that a message arrived or was tapped. */

@@ -101,6 +101,8 @@ export function createMessages({
     /** One entry for each device of each message, newest first. */
     list: (projectId: ProjectId, filter: MessageFilter) => listMessages(pool, projectId, filter),
     persist,
+    /** Empties the journal of this process, if the database has all of its outcomes. */
+    forgetOutcomes: () => journal?.tidy(),
     /**
      * Dispatches rows that are not settled, as fast as the gateways accept them, until the deadline; the retry job
      * makes later retries. A job that runs again, because the database could not be reached when it ended, finds open

@@ -72,6 +72,19 @@ it('a journal whose lines are all settled stays small, and one under steady load
   assert.ok(files().length <= 9, `${files().length} files, although no line was settled`)
 })
 
+it('a journal forgets devices a minute after their outcomes are stored, and keeps those that are open', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { journal, text } = await journalIn(t)
+  const [done, open] = [journal.note(projectId, lineOf('gone')), journal.note(projectId, lineOf('kept'))]
+  await turn()
+  journal.settled(done)
+  t.mock.timers.tick(61_000)
+  assert.match(text()[0]!, /gone.*kept/s)
+  journal.settled(open)
+  t.mock.timers.tick(61_000)
+  assert.deepEqual(text(), [''])
+})
+
 it('a folder that cannot be written costs one warning and no push', async (t) => {
   const warned: string[] = []
   const log = { ...silentLog, warn: (_: unknown, text: string) => warned.push(text) } as unknown as Log

@@ -25,6 +25,8 @@ export type Noted = Segment | undefined
 const mostBytes = 1024 * 1024
 /** A file whose lines are all settled is emptied beyond this size only: a call for each small batch costs more. */
 const keptBytes = 64 * 1024
+/** A smaller one is emptied after this time, because its lines name devices, and a device may have been erased. */
+const tidyMs = 60_000
 /** The most files with open lines. Beyond this, outcomes are not noted. */
 const mostSegments = 8
 /** After a failure (a full disk, a read-only one) the next attempt waits this long. */
@@ -45,6 +47,7 @@ export class Journal {
   #offUntilMs = 0
   #checkedAtMs = 0
   #complained = false
+  #tidying: NodeJS.Timeout | undefined
 
   constructor(folder: string, nodeId: string, log: Log) {
     this.#folder = folder
@@ -72,11 +75,24 @@ export class Journal {
     if (segment.open > 0) return
     if (segment !== this.#current) this.#remove(segment)
     else if (segment.bytes > keptBytes) this.#empty(segment)
+    else this.#tidying ??= setTimeout(() => this.#tidySoon(), tidyMs).unref()
+  }
+
+  /** Empties the file, if all of its lines are settled. */
+  tidy(): void {
+    if (this.#current?.open === 0 && this.#current.bytes > 0) this.#empty(this.#current)
+  }
+
+  /** Lines that are open now settle later, which sets the next time. */
+  #tidySoon(): void {
+    this.#tidying = undefined
+    this.tidy()
   }
 
   /** Removes the file, unless it has lines that the next start must read. */
   close(): void {
     this.#flush()
+    clearTimeout(this.#tidying)
     const segment = this.#current
     this.#current = undefined
     this.#offUntilMs = Number.POSITIVE_INFINITY

@@ -183,7 +183,12 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     await triggers.removeOfUsers(tx, projectId, userIds)
   }
   const users = createUsers({ pool, metrics, beforeRemoval })
-  const erasures = createErasures({ pool, key, users, devices, taskDays: config.TASK_RETENTION_DAYS })
+  const erasures = createErasures({
+    ...{ pool, key, users, devices },
+    taskDays: config.TASK_RETENTION_DAYS,
+    auditDays: config.AUDIT_RETENTION_DAYS,
+    forgetOutcomes: messages.forgetOutcomes
+  })
   const imports = createImports({ pool, users, devices })
   const events = createEvents({
     pool,

@@ -47,6 +47,38 @@ describe('the schema', () => {
     assert.deepEqual([...first, ...rest].sort(), tables.toSorted())
   })
 
+  it('the data map has the defaults of the settings, and an erasure as foreign keys and receipts have it', async () => {
+    const page = readFileSync(new URL('../docs/reference/data-map.md', import.meta.url), 'utf8')
+    const project = await service.project()
+    await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } })
+    const { retention } = (await service.manage('GET', `/projects/${project.id}`)).json
+    const defaults: Record<string, unknown> = { ...service.config, ...retention }
+    const named = [...page.matchAll(/`(\w+)`(?: of the project)?, (\d+) by default/g)]
+    assert.ok(named.length > 5)
+    for (const [, name, value] of named) assert.equal(String(defaults[name!]), value, name)
+
+    const cells = [...page.matchAll(/^\| `(\w+)` \|.*\| (.+) \|$/gm)].map(([, table, cell]) => [table!, cell!] as const)
+    const saying = (start: RegExp) => cells.filter(([, cell]) => start.test(cell)).map(([table]) => table)
+    const cascading = await service.sql(
+      `with recursive gone(id) as (select 'users'::regclass::oid union
+         select k.conrelid from pg_constraint k join gone on gone.id = k.confrelid where k.contype = 'f' and k.confdeltype = 'c')
+       select c.relname as name from gone join pg_class c on c.oid = gone.id where not c.relispartition and c.relname <> 'users'`
+    )
+    const withUser = saying(/^(deleted|with the user|with its event)$/)
+    assert.deepEqual(
+      cascading.map(({ name }) => name).filter((name) => !withUser.includes(name)),
+      [],
+      'tables whose rows a foreign key deletes with the user'
+    )
+    const { erased } = (
+      await service.manage('POST', `/projects/${project.id}/erasures`, { json: { project_user_id: 'ana' } })
+    ).json
+    assert.deepEqual(
+      saying(/^(deleted|with the user|targets replaced|events about|ids replaced)/).toSorted(),
+      Object.keys(erased).toSorted()
+    )
+  })
+
   it('every tenant table has project_id, text, not null', async () => {
     const rows = await service.sql(
       `select c.relname as name, t.typname as type, a.attnotnull as required from pg_class c

@@ -1601,7 +1601,7 @@ export interface Erasure {
   requested_at: string
   /** When, in UTC. */
   completed_at: string
-  /** By table: rows that were deleted, or rewritten without the user. */
+  /** By table: rows that were deleted, or rewritten without the user. Each counts once. */
   erased: Record<string, number>
   /** What still holds the id, why, and until when. */
   remaining: ErasureRemainder[]

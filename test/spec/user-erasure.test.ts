@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { eraseCopies, Touched } from '../../src/manage/privacy/copies.ts'
+import { openPool } from '../../src/platform/db/db.ts'
+import { connectionOf } from '../../src/platform/db/open.ts'
+import { newId, type ProjectId } from '../../src/platform/ids.ts'
 import { agentOf } from '../a2a/agent.ts'
+import { contentsOf } from '../backup/support/backups.ts'
+import { run } from '../cli/service.ts'
 import { link } from '../support/devices.ts'
+import { silentLog } from '../support/log.ts'
 import { plant, whereIs } from '../support/planted.ts'
+import { filesWith } from '../support/planted-elsewhere.ts'
+import { temporaryFolder } from '../support/program.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { startService, type TestProject } from '../support/service.ts'
+import { eventually, startService, type TestProject } from '../support/service.ts'
 
 const service = await startService()
 const receiver = await startReceiver({ secure: false })
@@ -18,7 +28,7 @@ const erase = async (project: TestProject, project_user_id: string) => {
 }
 
 describe('the erasure of a user', () => {
-  it('leaves nothing of the person in any column of any table but what its receipt names, and others keep theirs', async () => {
+  it('leaves nothing of the person in any column of any table or in a file but what its receipt names, and others keep theirs', async (t) => {
     const mark = 'mk7f3q9x'
     const { project, userId, repeat } = await plant(service, `${receiver.url}/hook`, mark)
     const [{ id }] = await service.sql('select id from users where project_user_id = $1', [userId])
@@ -35,22 +45,51 @@ describe('the erasure of a user', () => {
       'webhook_calls.body',
       'a2a_tasks.content',
       'approvals.command',
+      'approvals.note',
+      'campaign_versions.definition',
+      'consents.source',
+      'live_activity_changes.activity',
+      'live_activity_channels.content_state',
+      'live_activity_tokens.activity_id',
+      'push_tokens.token',
       'confirmations.command',
       'idempotency_keys.answer',
       'simulator_inbox.item'
     ])
       assert.ok(before[place], `${place} holds the mark before: ${JSON.stringify(before)}`)
+    const { DATA_DIR } = service.config
+    assert.match((await filesWith(DATA_DIR, mark)).join(), /journal/, 'the journal of accepted pushes names devices')
     const bos = await whereIs(service, 'bo-phone')
 
     const receipt = await erase(project, userId)
-    assert.deepEqual(await whereIs(service, mark), { 'idempotency_keys.key': 3 })
+    const left = {
+      'audit_log.details': 1,
+      'campaign_versions.definition': 1,
+      'idempotency_keys.key': 3,
+      'live_activity_channels.content_state': 1
+    }
+    assert.deepEqual(await whereIs(service, mark), left)
     assert.deepEqual(await whereIs(service, id), {})
+    const remaining = new Set(Object.keys(left).map((place) => place.split('.')[0]!))
     for (const table of Object.keys(before).map((place) => place.split('.')[0]!))
-      assert.ok(receipt.erased[table] > 0, `${table}: ${JSON.stringify(receipt.erased)}`)
+      if (table === 'idempotency_keys' || !remaining.has(table))
+        assert.ok(receipt.erased[table] > 0, `${table}: ${JSON.stringify(receipt.erased)}`)
     assert.deepEqual(
       receipt.remaining.map(({ table, rows }: { table: string; rows: number }) => [table, rows]),
-      [['idempotency_keys', 3]]
+      [
+        ['idempotency_keys', 3],
+        ['audit_log', 1],
+        ['campaign_versions', 1],
+        ['live_activity_channels', 1]
+      ]
     )
+    await eventually(async () => assert.deepEqual(await filesWith(DATA_DIR, mark), []))
+    const file = join(await temporaryFolder(t), 'after.backup')
+    const MASTER_KEY = service.config.MASTER_KEY!.toString('base64')
+    const env = { DATABASE_URL: service.databaseUrl, DATA_DIR: await temporaryFolder(t), MASTER_KEY }
+    assert.equal((await run(['backup', file], { env })).code, 0)
+    const backed = Object.entries((await contentsOf(file)).tables).filter(([, { rows }]) => rows.join().includes(mark))
+    assert.deepEqual(new Set(backed.map(([table]) => table)), remaining, 'a backup made afterwards holds no more')
     assert.ok(Date.parse(receipt.remaining[0].until) > Date.now())
     assert.ok(!JSON.stringify(receipt).includes(mark))
     const still = await whereIs(service, 'bo-phone')
@@ -89,6 +128,30 @@ describe('the erasure of a user', () => {
     const audit = (await service.manage('GET', `/projects/${project.id}/audit?action=user.erase`)).json.items
     assert.equal(audit.length, 3)
     assert.ok(!JSON.stringify(audit).includes('smith'))
+  })
+
+  it('counts a row once that both of its readings rewrite', async (t) => {
+    const project = await service.project()
+    const pool = openPool(connectionOf({ ...service.config, DATABASE_URL: service.databaseUrl }), silentLog, 2)
+    t.after(pool.close)
+    const [ana, bo] = ['ana.smith', 'bo.smith'].map((project_user_id) => ({ data: { project_user_id } }))
+    const body = JSON.stringify({ events: [ana, bo] })
+    await service.sql(
+      `insert into webhook_calls (project_id, id, lane, position, state, source_kind, source_id, url, body, attempts,
+                                  created_at, next_at, expires_at, settled_at)
+       values ($1, $2, 'lane', 1, 'delivered', 'webhook', 'w', 'https://example.com', $3, 1, now(), now(), now(), now())`,
+      [project.id, newId(), body]
+    )
+    const touched = new Touched()
+    const traces = { projectUserId: 'ana.smith', userId: null, deviceIds: [] }
+    for (const reading of ['before the deletion', 'after it']) {
+      // As another node that writes while the erasure runs.
+      await service.sql('update webhook_calls set body = $2 where project_id = $1', [project.id, body])
+      await eraseCopies(pool, project.id as ProjectId, traces, touched)
+      const [{ body: left }] = await service.sql('select body from webhook_calls where project_id = $1', [project.id])
+      assert.equal(left, JSON.stringify({ events: [bo] }), reading)
+    }
+    assert.equal(touched.counts().webhook_calls, 1)
   })
 
   it('is for administrators, and refuses a bad id and an unknown receipt', async () => {

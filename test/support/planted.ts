@@ -4,6 +4,7 @@ import { agentKey } from '../oversight/keys.ts'
 import { ended, givenCampaign, triggered } from './campaigns.ts'
 import { link } from './devices.ts'
 import type { Json } from './http.ts'
+import { plantActivities, plantByIntake, plantByMcp, plantDecisions, type Ways } from './planted-elsewhere.ts'
 import { eventually, type TestProject, type TestService } from './service.ts'
 
 export interface Planted {
@@ -23,7 +24,7 @@ export async function plant(service: TestService, hook: string, mark: string): P
     assert.equal(reply.status, 200, `${path}: ${reply.text}`)
     return reply.json
   }
-  const manage = async (method: string, path: string, json: Json) => {
+  const manage = async (method: string, path: string, json?: Json) => {
     const reply = await service.manage(method, `/projects/${project.id}${path}`, { json })
     assert.ok(reply.status < 300, `${path}: ${reply.text}`)
     return reply.json
@@ -57,9 +58,6 @@ export async function plant(service: TestService, hook: string, mark: string): P
   })
   await link(project, deviceId, userId)
   await link(project, 'bo-phone', 'bo')
-  const token = { attributes_type: mark, token: Buffer.from(mark).toString('hex').padEnd(64, '0') }
-  await ok('POST', `/devices/${deviceId}/live-activity-start-tokens`, token).catch(() => {})
-
   const slow = { type: 'event_triggered', event_trigger: { event: 'bought', delay: '30d' } }
   await givenCampaign(service, project, { campaign_id: 'slow', ...slow, message: { title: '{{ event.what }}' } })
   await givenCampaign(service, project, {
@@ -118,11 +116,20 @@ export async function plant(service: TestService, hook: string, mark: string): P
   await ok('POST', '/campaigns/news:trigger', both, { 'idempotency-key': `${userId}-trigger` })
   for (const body of [alone, both])
     await ok('POST', '/campaigns/news:trigger', { ...body, send_at: new Date(Date.now() + 86_400_000).toISOString() })
-  const limited = agentOf(service, await agentKey(service, project, { approval_above: 1 }), 'official')
+  const ways: Ways = { service, project, mark, userId, deviceId, ok, manage }
+  await plantByMcp(ways)
+  await plantByIntake(ways)
+  await plantActivities(ways)
+  const watched = await agentKey(service, project, { approval_above: 1 })
+  await plantDecisions(ways, watched)
+  const limited = agentOf(service, watched, 'official')
   const audience = { targets: [target, { projectUserId: 'bo' }] }
   const asked = { skill: 'trigger-campaign', campaignId: 'news', audience, properties: { name: 'all' } }
   await limited.result('send', { message: limited.message(asked) })
-  await ok('PATCH', `/users/${userId}/preferences`, { topics: { offers: false } })
+  await ok('PATCH', `/users/${userId}/preferences`, {
+    topics: { offers: false },
+    consent: { source: mark, text: mark }
+  })
   await ended(project, await triggered(project, alone, 'offers'))
   await ok('PATCH', `/users/${userId}/preferences`, { opted_out: true })
 

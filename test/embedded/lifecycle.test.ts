@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -13,6 +13,7 @@ import {
   preparedFolder,
   query,
   startServer,
+  stopServer,
   tempFolder,
   until
 } from './support/embedded.ts'
@@ -88,6 +89,24 @@ test('a second start on the same data folder is refused and the first goes on', 
   await assert.rejects(startServer(t, { dataDir }).url, refusal)
   assert.deepEqual(await query(server.url, 'select 1 as one'), [{ one: 1 }])
   assert.equal((await stat(join(dataDir, 'tidings.pid'))).isFile(), true)
+})
+
+test('a killed PostgreSQL starts again in a container, where its process id is soon used again', async (t) => {
+  const dataDir = await preparedFolder(t)
+  // Like a container, a namespace numbers its processes from 1, and ends with the first of them.
+  const before = ['unshare', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc']
+  try {
+    execFileSync('unshare', [...before.slice(1), 'true'], { stdio: 'ignore' })
+  } catch {
+    return
+  }
+  for (const end of ['kill', 'kill', 'kill', 'stop'] as const) {
+    const server = startServer(t, { dataDir, before })
+    assert.deepEqual(await query(await server.url, 'select 1 as one'), [{ one: 1 }])
+    if (end === 'stop') await stopServer(server)
+    else server.process.kill('SIGKILL')
+    await server.exited
+  }
 })
 
 test('a stop ends open sessions, and stopping twice is no fault', async (t) => {

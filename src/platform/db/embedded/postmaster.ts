@@ -7,7 +7,7 @@ import type { Cluster } from './cluster.ts'
 import { spawnAs } from './identity.ts'
 import { boundLog, explain, readLog, sizeOf } from './log.ts'
 import { makeSocketFolder } from './places.ts'
-import { letPreviousEnd, previousMs, readPidFile, sendSignal } from './previous.ts'
+import { letPreviousEnd, type PidFile, previousMs, readPidFile, sendSignal } from './previous.ts'
 import { endWithUs } from './watch.ts'
 
 /** The first process of a PostgreSQL, the parent of the others. */
@@ -44,10 +44,11 @@ export async function startPostmaster(cluster: Cluster, say: Say, signal?: Abort
 async function launch(cluster: Cluster, say: Say, signal?: AbortSignal): Promise<Postmaster | string> {
   await boundLog(cluster.log)
   const from = await sizeOf(cluster.log)
+  const left = await readPidFile(cluster.folder)
   const postmaster = spawnPostmaster(cluster)
   if (typeof postmaster === 'string') return postmaster
   try {
-    if (await becomesReady(cluster, postmaster, say, signal)) return postmaster
+    if (await becomesReady(cluster, postmaster, left, say, signal)) return postmaster
   } catch (error) {
     await stopPostmaster(postmaster, say)
     throw error
@@ -90,8 +91,17 @@ function spawnPostmaster(cluster: Cluster): Postmaster | string {
 
 /**
  * Reads the file in which PostgreSQL records that it is ready, which is cheaper than trying to connect again and again.
+ * The file that a killed PostgreSQL left does not count: in a container, the next one often has the same process id.
  */
-async function becomesReady(cluster: Cluster, { pid, ended }: Postmaster, say: Say, signal?: AbortSignal) {
+async function becomesReady(
+  cluster: Cluster,
+  { pid, ended }: Postmaster,
+  left: PidFile | undefined,
+  say: Say,
+  signal?: AbortSignal
+) {
+  const before = left?.lines.join('\n')
+  let replaced = before === undefined
   let alive = true
   void ended.then(() => {
     alive = false
@@ -102,7 +112,8 @@ async function becomesReady(cluster: Cluster, { pid, ended }: Postmaster, say: S
   while (alive) {
     signal?.throwIfAborted()
     const file = await readPidFile(cluster.folder)
-    if (file?.pid === pid && file.status === 'ready') return true
+    replaced ||= file?.lines.join('\n') !== before
+    if (replaced && file?.pid === pid && file.status === 'ready') return true
     const now = Date.now()
     const size = await sizeOf(cluster.log)
     if (size !== heard.size) heard = { at: now, size }

@@ -11,9 +11,13 @@ import { ownerOf } from './identity.ts'
 export const previousMs = 60_000
 
 /** The file that PostgreSQL keeps in its folder while it runs, and that a killed one leaves behind. */
-export async function readPidFile(
-  folder: string
-): Promise<{ pid: number; status: string; lines: string[] } | undefined> {
+export interface PidFile {
+  pid: number
+  status: string
+  lines: string[]
+}
+
+export async function readPidFile(folder: string): Promise<PidFile | undefined> {
   const text = await readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
   const lines = text.split('\n')

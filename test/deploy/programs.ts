@@ -6,6 +6,10 @@ import { root } from '../support/program.ts'
 
 /** Programs of Debian that the tests of deploy/ run, with the packages that contain them. */
 const packages = {
+  buildah: 'buildah',
+  podman: 'podman',
+  runc: 'runc',
+  debootstrap: 'debootstrap',
   nginx: 'nginx-light',
   haproxy: 'haproxy',
   patroni: 'patroni',
@@ -26,7 +30,7 @@ export function program(name: keyof typeof packages): string {
       return path
     } catch {} // Not in this folder.
   }
-  throw new Error(`${name} is missing, and npm run test:deploy runs it: apt-get install ${packages[name]}`)
+  throw new Error(`${name} is missing, and the tests of deploy/ run it: apt-get install ${packages[name]}`)
 }
 
 /** A file of deploy/ with other ports and paths. Each replaced text must occur, so that the file and its test stay alike. */

@@ -4,8 +4,12 @@ import type { NodeRole } from '../../platform/nodes/nodes.ts'
 import { version } from '../../platform/version.ts'
 import type { Introduced } from './processes/questions.ts'
 
-/** How to call the command line from where this runs. */
-const command = import.meta.dirname.includes('node_modules') ? 'npx tidings' : 'npm run tidings'
+/** How to call the command line from where this runs: an installed package, a checkout, or the image, which has no npm. */
+const command = import.meta.dirname.includes('node_modules')
+  ? 'npx tidings'
+  : import.meta.filename.endsWith('.ts')
+    ? 'npm run tidings'
+    : 'tidings'
 
 /** The text at the start of the service: 80 columns and 23 rows at most. Every command to paste has a line of its own. */
 export function greeting(app: Introduced, config: Config, role: NodeRole): string {

@@ -1,5 +1,6 @@
 import { createCoalescer } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
+import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal, type RefusalCode } from '../platform/errors.ts'
 import { type Fields, isObject } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
@@ -69,7 +70,10 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
   }
 
   async function putTogether(projectId: ProjectId, puts: store.Change[]): Promise<Map<string, Outcome>> {
-    const outcomes: Map<string, Outcome> = await store.upsertUsers(pool, projectId, puts, new Date())
+    // Imports and deletions lock users together with devices, so a write may meet them in a deadlock.
+    const outcomes: Map<string, Outcome> = await againIfRaced(() =>
+      store.upsertUsers(pool, projectId, puts, new Date())
+    )
     // A user without a row would be too large. If no user has a row, the project may be being erased instead.
     const erased = outcomes.size === 0
     for (const { projectUserId } of puts) {
@@ -84,7 +88,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
   }
 
   async function mergeTogether(projectId: ProjectId, merges: store.Change[]): Promise<Map<string, Outcome>> {
-    const merged = await store.mergeUsers(pool, projectId, merges, new Date())
+    const merged = await againIfRaced(() => store.mergeUsers(pool, projectId, merges, new Date()))
     const outcomes = new Map<string, Outcome>([...merged].map(([id, properties]) => [id, { properties }]))
     const left = merges.map((change) => change.projectUserId).filter((id) => !outcomes.has(id))
     if (left.length === 0) return outcomes
@@ -142,7 +146,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
     /** Removes properties by name and returns the remaining ones. Names that the user does not have are ignored. */
     async dropProperties(projectId: ProjectId, projectUserId: unknown, names: string[]): Promise<Properties> {
       const id = checkProjectUserId(projectUserId)
-      const left = await store.dropUserProperties(pool, projectId, id, names, new Date())
+      const left = await againIfRaced(() => store.dropUserProperties(pool, projectId, id, names, new Date()))
       if (!left) throw notFound()
       return left
     },

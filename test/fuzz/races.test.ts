@@ -47,6 +47,33 @@ describe('a device whose anonymous user is linked', () => {
   })
 })
 
+describe('a write of users that meets another transaction in a deadlock', () => {
+  it('is repeated, and its caller does not notice', async (t) => {
+    const project = await service.project()
+    const batch = () =>
+      project.call('POST', '/api/v1/users:batch', {
+        json: { users: ['a', 'b'].map((id) => ({ project_user_id: id, properties: { plan: 'free' } })) }
+      })
+    assert.equal((await batch()).status, 200)
+    const client = new pg.Client({ connectionString: service.databaseUrl })
+    await client.connect()
+    t.after(() => client.end())
+    const lock = (id: string) =>
+      client.query('select 1 from users where project_id = $1 and project_user_id = $2 for update', [project.id, id])
+    await client.query('begin')
+    await lock('b')
+    const waiting = batch()
+    await eventually(async () => {
+      const held = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+      assert.equal((await service.sql(held)).length, 1)
+    })
+    // The server ends the transaction that waited longer.
+    await lock('a')
+    await client.query('commit')
+    assert.equal((await waiting).status, 200)
+  })
+})
+
 describe('concurrent sends to, moves and deletions of the same few users and devices', () => {
   const seconds = process.env.TIDINGS_LONG ? 120 : 3
   const unlimited = { requests_per_second: 0, client_requests_per_second: 0, triggers_per_second: 0 }

@@ -160,6 +160,7 @@ const owners: Record<string, string> = {
   trigger_skips: 'triggers',
   triggers: 'triggers',
   indexed_properties: 'users',
+  installation_audit: 'projects',
   indexed_values: 'users',
   used_challenges: 'members',
   users: 'users',

@@ -17,6 +17,7 @@ const global = new Set([
   'api_keys',
   'tokens',
   'former_names',
+  'installation_audit',
   'jobs',
   'dead_jobs',
   'provider_tokens',

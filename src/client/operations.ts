@@ -847,6 +847,29 @@ export interface Operations {
       next_cursor: string | null
     }
   }
+  /** List sign-ins and changes of the whole installation: members, tokens and projects, with who made them. Takes a token of the whole installation with the role admin. */
+  listInstallationAudit: {
+    query?: {
+      /** Entries in one answer. */
+      limit?: number
+      /** next_cursor of the answer before. */
+      cursor?: string
+      /** Only entries of this time or later (RFC 3339). */
+      from?: string
+      /** Only entries before this time (RFC 3339). */
+      to?: string
+      /** Only changes of this author, as `actor` names it. */
+      actor?: string
+      /** Only actions that begin with this, such as `campaign`. */
+      action?: string
+    }
+    result: {
+      /** The entries of this page, newest first. */
+      items: s.AuditEntry[]
+      /** Send it as cursor for the next page; null on the last. */
+      next_cursor: string | null
+    }
+  }
   /** List who has changed something in a project, by name; at most 200. Takes a token with the role admin. */
   listProjectActors: {
     path: {
@@ -2563,6 +2586,7 @@ export const operations: Record<keyof Operations, readonly [method: string, path
   deleteProjectKey: ['DELETE', '/manage/v1/projects/{project_id}/keys/{key_id}'],
   rotateProjectKey: ['POST', '/manage/v1/projects/{project_id}/keys/{key_id}:rotate'],
   listProjectAudit: ['GET', '/manage/v1/projects/{project_id}/audit'],
+  listInstallationAudit: ['GET', '/manage/v1/audit'],
   listProjectActors: ['GET', '/manage/v1/projects/{project_id}/actors'],
   createToken: ['POST', '/manage/v1/tokens'],
   listTokens: ['GET', '/manage/v1/tokens'],

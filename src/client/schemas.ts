@@ -1722,6 +1722,10 @@ export interface SegmentCount {
   complete: boolean
   /** Why it is not complete. */
   reason: string | null
+  /** If the time was too short: how many users were compared until then. */
+  visited?: number
+  /** With `visited`: about how many users the project has. */
+  about?: number
 }
 
 export interface SegmentSize {

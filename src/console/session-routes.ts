@@ -42,7 +42,7 @@ export function sessionRoutes(
     }
     const tokenId = await tokenIdOf(body, request)
     const how = body.token === undefined ? 'link' : 'token'
-    return tokenId && members.browsers.signIn(request, reply, { tokenId }, how)
+    return tokenId && members.signInWithToken(tokenId, how, request, reply)
   }
 
   open.post(

@@ -1,13 +1,16 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { Pool } from '../platform/db/db.ts'
 import { refusing } from '../platform/fields.ts'
 import { defaultLimit, idAfter, page, pageOf, pageQuery, periodQuery, readPeriod } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
+import type { ProjectId } from '../platform/ids.ts'
 import { isStorable } from '../platform/json.ts'
 import {
+  type AuditFilter,
   type AuditRow,
   listActors,
   listAudit,
+  listInstallationAudit,
   type ManageAccess,
   type ManageCaller,
   type NamesOf
@@ -16,42 +19,65 @@ import { phraseOf, targetNameOf } from './audit-words.ts'
 import { cursorOfId } from './responses.ts'
 import { ActorAnswer, AuditAnswer } from './schemas.ts'
 
-/** The changes in a project, in names and words. */
+const auditQuery = Type.Object({
+  ...pageQuery,
+  ...periodQuery,
+  actor: Type.Optional(Type.String({ description: 'Only changes of this author, as `actor` names it.' })),
+  action: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Only actions that begin with this, such as `campaign`.' })
+  )
+})
+
+/** The changes in a project, and those of the whole installation, in names and words. */
 export function auditRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Pool, namesOf: NamesOf): void {
   manage.get(
     '/projects/:project_id/audit',
     {
       summary: 'List the changes in a project, with who made them',
       access: 'admin',
-      query: Type.Object({
-        ...pageQuery,
-        ...periodQuery,
-        actor: Type.Optional(Type.String({ description: 'Only changes of this author, as `actor` names it.' })),
-        action: Type.Optional(
-          Type.String({ maxLength: 100, description: 'Only actions that begin with this, such as `campaign`.' })
-        )
-      }),
+      query: auditQuery,
       answer: pageOf(AuditAnswer),
       refusals: ['invalid_parameter']
     },
-    async ({ caller, query: { cursor, limit = defaultLimit, actor, action, ...times } }) => {
-      const projectId = caller.project!.id
-      const filter = { ...readPeriod(times), actor: stored('actor', actor), action: stored('action', action) }
-      const after = idAfter(cursor)
-      const rows = await pool.reading((db) => listAudit(db, projectId, filter, after, limit + 1))
-      const { nameOf, roleOf } = await namesOf(
-        projectId,
-        rows.map((row) => row.actor)
-      )
-      return page(rows, limit, cursorOfId, (row: AuditRow) => ({
-        ...row,
-        actor_name: nameOf(row.actor),
-        actor_role: roleOf(row.actor),
-        phrase: phraseOf(row),
-        target_name: targetNameOf(row)
-      }))
+    async ({ caller, query }) => {
+      const { id } = caller.project!
+      return told(id, query, (...given) => pool.reading((db) => listAudit(db, id, ...given)))
     }
   )
+
+  manage.get(
+    '/audit',
+    {
+      operationId: 'listInstallationAudit',
+      summary: 'List sign-ins and changes of the whole installation: members, tokens and projects, with who made them',
+      access: 'installation',
+      query: auditQuery,
+      answer: pageOf(AuditAnswer),
+      refusals: ['invalid_parameter']
+    },
+    ({ query }) => told(null, query, (...given) => pool.reading((db) => listInstallationAudit(db, ...given)))
+  )
+
+  /** A page of the log of a project, or with null of the installation. */
+  async function told(
+    projectId: ProjectId | null,
+    { cursor, limit = defaultLimit, actor, action, ...times }: Static<typeof auditQuery>,
+    read: (filter: AuditFilter, before: string | null, limit: number) => Promise<AuditRow[]>
+  ) {
+    const filter = { ...readPeriod(times), actor: stored('actor', actor), action: stored('action', action) }
+    const rows = await read(filter, idAfter(cursor), limit + 1)
+    const { nameOf, roleOf } = await namesOf(
+      projectId,
+      rows.map((row) => row.actor)
+    )
+    return page(rows, limit, cursorOfId, (row: AuditRow) => ({
+      ...row,
+      actor_name: nameOf(row.actor),
+      actor_role: roleOf(row.actor),
+      phrase: phraseOf(row),
+      target_name: targetNameOf(row)
+    }))
+  }
 
   manage.get(
     '/projects/:project_id/actors',

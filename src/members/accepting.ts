@@ -122,7 +122,9 @@ export function createAccepting(needs: AcceptingNeeds) {
       await removePasskeysOf(tx, [member.id])
       await keepProof(tx, member.id, hash, given)
       await endSessionsOf(tx, { memberId: member.id })
-      await managing.audit(tx, null, { actor: `member ${found.id}`, action: 'member.password', target: found.id })
+      const details = { email: found.email }
+      const entry = { actor: `member ${found.id}`, action: 'member.password', target: found.id, details }
+      await managing.audit(tx, null, entry)
     })
   }
 
@@ -184,7 +186,8 @@ export function createAccepting(needs: AcceptingNeeds) {
         await memberships.putMembership(tx, member.id, admin, at)
         await store.join(tx, member.id, name, at)
         await keepProof(tx, member.id, hash, given)
-        await managing.audit(tx, null, { actor: `token ${id}`, action: 'member.first', target: member.id })
+        const details = { email: member.email }
+        await managing.audit(tx, null, { actor: `token ${id}`, action: 'member.first', target: member.id, details })
         return member.id
       })
       return signIn(memberId, 'link', request, reply)

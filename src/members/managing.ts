@@ -11,7 +11,8 @@ import {
   type ManageCaller,
   noSuchProject,
   type Role,
-  recordAudit
+  recordAudit,
+  recordInstallation
 } from '../projects/projects.ts'
 import { checkEmail } from './email.ts'
 import { type LinkKind, makeLink, removeLink, removeLinks, removeLinksOfProject } from './link-store.ts'
@@ -56,14 +57,18 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
     return result
   }
 
-  /** The audit log belongs to projects; changes of the whole installation are in the service's own log. */
+  /** Changes of the whole installation are in the service's own log too, for programs that watch it. */
   async function audit(
     tx: Db,
     scope: Scope,
     entry: { actor: string; action: string; target: string; details?: object }
   ) {
-    if (scope !== null) await recordAudit(tx, scope, entry as Parameters<typeof recordAudit>[2])
-    else log.info(entry, 'audit')
+    const written = entry as Parameters<typeof recordInstallation>[1]
+    if (scope !== null) await recordAudit(tx, scope, written)
+    else {
+      await recordInstallation(tx, written)
+      log.info(entry, 'audit')
+    }
   }
 
   async function checkScope(caller: Inviter, scope: Scope): Promise<void> {

@@ -65,6 +65,12 @@ export function createMembers(needs: MembersNeeds) {
     if (session && how !== 'link') await records.signedIn(session.principal, how)
     return session
   }
+  /** The same for a person who has a management token, or a link with the rights of one. */
+  async function signInWithToken(tokenId: string, how: How, request: FastifyRequest, reply: FastifyReply) {
+    const session = await browsers.signIn(request, reply, { tokenId }, how)
+    if (session) await records.signedIn(session.principal, how)
+    return session
+  }
   const { change, audit, eraseWindow, ...decisions } = managing
 
   return {
@@ -73,6 +79,7 @@ export function createMembers(needs: MembersNeeds) {
     links: createAccepting({ pool, credentials, hashing, checkPassword, managing, signIn, passwords }),
     browsers,
     signIn,
+    signInWithToken,
     /** The member of an address and a password, with limits on failures. */
     checkPassword,
     own: createOwn({ pool, hashing, checkPassword, managing, passwords }),
@@ -128,10 +135,10 @@ export async function namesOf(
   return new Map(rows.map(({ id, name, email }) => [`member ${id}`, { name: name || email, email }]))
 }
 
-/** The same with the role that each has in a project now; null: none any more. */
+/** The same with the role that each has in a project now, or without one in the installation; null: none any more. */
 export async function authorsOf(
   db: Db,
-  projectId: ProjectId,
+  projectId: ProjectId | null,
   actors: readonly string[]
 ): Promise<Map<string, { name: string; role: Role | null }>> {
   const names = await namesOf(db, actors)
@@ -142,7 +149,8 @@ export async function authorsOf(
   return new Map(
     [...names].map(([actor, { name }]) => {
       const principal = principals.get(actor.slice('member '.length))
-      return [actor, { name, role: (principal && roleIn(principal, projectId)) ?? null }]
+      const role = projectId === null ? principal?.role : principal && roleIn(principal, projectId)
+      return [actor, { name, role: role ?? null }]
     })
   )
 }

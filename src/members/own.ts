@@ -67,7 +67,8 @@ export function createOwn({ pool, hashing, checkPassword, managing, passwords }:
         await store.setPassword(tx, id, hash)
         await removeLinks(tx, id, 'reset')
         await endSessionsOf(tx, { memberId: id }, caller.session?.id ?? null)
-        await managing.audit(tx, null, { actor: caller.actor, action: 'member.password', target: id })
+        const details = { email: caller.principal.email }
+        await managing.audit(tx, null, { actor: caller.actor, action: 'member.password', target: id, details })
       })
     }
   }

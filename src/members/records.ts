@@ -9,7 +9,10 @@ import { findMember } from './store.ts'
 const everySeconds = 600
 const mostScopes = 20
 
-/** Writes sign-ins and stopped guesses to the audit logs of the projects that they concern. */
+/**
+ * Writes sign-ins and stopped guesses to the audit log of the installation, and to those of the projects that they
+ * concern.
+ */
 export function createRecords(pool: Pool, audit: ReturnType<typeof createManaging>['audit']) {
   const allowed = createAllowances(1, everySeconds)
 
@@ -18,16 +21,22 @@ export function createRecords(pool: Pool, audit: ReturnType<typeof createManagin
   }
 
   return {
-    async signedIn({ id, email, role, roles }: Principal, how: How): Promise<void> {
+    async signedIn({ kind, id, email, name, roles }: Principal, how: How): Promise<void> {
       if (allowed.take(id) > 0) return
-      const scopes = [...(role ? [null] : []), ...roles.keys()] as Scope[]
-      await recordIn(scopes, { actor: `member ${id}`, action: 'member.sign_in', target: id, details: { email, how } })
+      const details = { ...(kind === 'member' ? { email } : { name }), how }
+      const entry = { actor: `${kind} ${id}`, action: `${kind}.sign_in`, target: id, details }
+      await recordIn([null, ...roles.keys()] as Scope[], entry)
     },
     /** Strangers failed so often with the password of a member that further attempts are refused for a time. */
     async locked(memberId: string): Promise<void> {
       const { email } = (await findMember(pool, memberId)) ?? {}
       const scopes = (await membershipsOf(pool, memberId)).map(({ project_id }) => project_id)
-      await recordIn(scopes, { actor: 'service', action: 'member.locked_out', target: memberId, details: { email } })
+      await recordIn([null, ...scopes.filter((scope) => scope !== null)], {
+        actor: 'service',
+        action: 'member.locked_out',
+        target: memberId,
+        details: { email }
+      })
     }
   }
 }

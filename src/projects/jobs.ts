@@ -4,6 +4,7 @@ import { defineJob, recurring, workQueue } from '../platform/jobs/definition.ts'
 import { forgetDead } from '../platform/jobs/jobs.ts'
 import type { Nodes } from '../platform/nodes/nodes.ts'
 import { sweepAudit } from './audit/audit-store.ts'
+import { sweepInstallationAudit } from './audit/installation-store.ts'
 import { sweepReservations } from './recipients-store.ts'
 import { sweepSessions } from './session-store.ts'
 import * as store from './store.ts'
@@ -74,6 +75,7 @@ export const sweepJob = (pool: Pool, nodes: Pick<Nodes, 'sweep'>, auditDays: num
       const expiredBefore = new Date(Date.now() - expiredKeyDays * dayMs)
       await forgetDead(pool, new Date(Date.now() - deadJobDays * dayMs))
       const before = firstIdAt(Date.now() - auditDays * dayMs)
+      while ((await sweepInstallationAudit(pool, before)) > 0) signal.throwIfAborted()
       for (const { project_id } of await store.listProjectIds(pool)) {
         await store.sweepExpiredKeys(pool, project_id, expiredBefore)
         await sweepReservations(pool, project_id)

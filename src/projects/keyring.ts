@@ -5,6 +5,7 @@ import { refusing } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { type AuditEntry, record } from './audit/audit-store.ts'
+import { recordInstallation } from './audit/installation-store.ts'
 import { type Credentials, changedChannel } from './credentials.ts'
 import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './keys.ts'
 import { detailsOf, type KeyOptions, type NewKey, newKey } from './new-key.ts'
@@ -127,8 +128,11 @@ export function createKeyring({
           throw new Refusal('conflict', 'This token exists already.')
       }
       if (projectId === null) {
-        await insert(pool)
-        // The audit log belongs to projects; changes of the whole installation are in the service's own log.
+        await pool.transaction(async (tx) => {
+          await insert(tx)
+          await recordInstallation(tx, { actor, action: 'token.create', target: token.id, details: { role, name } })
+        })
+        // In the service's own log too, for programs that watch it.
         log.info({ actor, action: 'token.create', target: token.id, role, name }, 'audit')
       } else
         await change(projectId, { actor, action: 'token.create', target: token.id, details: { role, name } }, insert)
@@ -142,8 +146,12 @@ export function createKeyring({
         const token = await store.deleteToken(tx, only, id)
         if (!token) throw new Refusal('not_found', 'There is no such token.')
         const details = { name: token.name }
-        if (token.project_id) await record(tx, token.project_id, { actor, action: 'token.revoke', target: id, details })
-        else log.info({ actor, action: 'token.revoke', target: id }, 'audit')
+        const entry = { actor, action: 'token.revoke', target: id, details }
+        if (token.project_id) await record(tx, token.project_id, entry)
+        else {
+          await recordInstallation(tx, entry)
+          log.info({ actor, action: 'token.revoke', target: id }, 'audit')
+        }
         await tx.run(notify, [changedChannel, id])
       })
       credentials.forget()

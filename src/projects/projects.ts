@@ -9,6 +9,7 @@ import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { record } from './audit/audit-store.ts'
 import { formerOf } from './audit/former.ts'
+import { recordInstallation } from './audit/installation-store.ts'
 import { forgetNames } from './audit/name-store.ts'
 import { type CallerKey, type Credentials, changedChannel } from './credentials.ts'
 import { findIdentitySecret } from './identity-store.ts'
@@ -38,7 +39,15 @@ export {
   sessionCookie,
   sessionOf
 } from './admission.ts'
-export { type AuditRow, changesOf, listActors, listAudit, record as recordAudit } from './audit/audit-store.ts'
+export {
+  type AuditFilter,
+  type AuditRow,
+  changesOf,
+  listActors,
+  listAudit,
+  record as recordAudit
+} from './audit/audit-store.ts'
+export { listInstallationAudit, recordInstallation } from './audit/installation-store.ts'
 export { createNames, type Names, type NamesOf } from './audit/names.ts'
 export {
   type ApiCaller,
@@ -181,12 +190,14 @@ export function createProjects({
         identity_verification: null,
         intake: null
       }
-      await change(row.project_id, { actor, action: 'project.create', target: row.project_id }, async (tx) => {
+      const entry = { actor, action: 'project.create', target: row.project_id, details: { name: row.name } }
+      await change(row.project_id, entry, async (tx) => {
         if (!(await store.insertProject(tx, row)))
           throw new Refusal('conflict', `A project ${row.project_id} exists already, or is still being erased.`)
         const pause = await pauseOf(tx)
         row.paused_at = pause ? new Date(pause.since) : null
         if (row.paused_at) await store.pauseProject(tx, row.project_id, row.paused_at)
+        await recordInstallation(tx, entry)
       })
       return asProject(row)
     },
@@ -223,8 +234,12 @@ export function createProjects({
       }),
     /** From here on the project is unknown everywhere; a job deletes its rows. */
     async remove(actor: string, projectId: ProjectId): Promise<void> {
-      await change(projectId, { actor, action: 'project.delete', target: projectId }, async (tx) => {
+      const entry = { actor, action: 'project.delete', target: projectId }
+      await change(projectId, entry, async (tx) => {
+        const name = (await store.findProject(tx, projectId))?.name
         if (!(await store.markProjectDeleted(tx, projectId, new Date()))) throw noSuchProject(projectId)
+        // The audit log of the project is deleted with it.
+        await recordInstallation(tx, { ...entry, details: { name } })
         await store.deleteKeys(tx, projectId)
         await store.deleteTokens(tx, projectId)
         await forgetNames(tx, projectId)

@@ -306,13 +306,30 @@ story('a saved segment is counted, and narrows a campaign that refers to it', as
   await page.getByRole('combobox', { name: 'Value', exact: true }).fill('free')
   await page.getByRole('button', { name: 'Create' }).click()
   await sees(page, /1 user now, of whom 0 can be reached/)
+  // A count that ran out of time says of how many users it is.
+  const cut = { users: 1200, reachable_users: 900, devices: 950, complete: false, reason: 'too_many_users' }
+  const answer = { json: { ...cut, visited: 20_000, about: 480_000 } }
+  await page.route('**/segments/free:count', (route) => route.fulfill(answer))
+  await page.reload()
+  await sees(page, /At least 1,200 users now, of whom 900 .* Counted 20,000 of about 480,000 users\./)
   await page.goto(`${service.url}/console/p/${project.id}/new-campaign`)
   await begin(page, 'upgrade', 'Upgrade')
   await toStep(page, 'Audience')
   await page.locator('[data-audience=users]', { hasText: '1 user' }).waitFor()
   await page.getByRole('button', { name: 'Add saved segment' }).click()
   await page.locator('[data-audience=users]', { hasText: '0 users' }).waitFor()
+  // On a phone a toast covers no button: the bar at the bottom stays above it.
+  await page.setViewportSize({ width: 360, height: 740 })
   await press(page, 'Save draft')
+  const toast = page.getByRole('status', { name: 'Notifications' })
+  await toast.getByRole('button', { name: 'Dismiss' }).waitFor()
+  await eventually(async () => {
+    const { y } = (await toast.boundingBox())!
+    for (const button of await page.getByRole('main').getByRole('button', { name: /^(Save draft|Next: )/ }).all()) {
+      const { y: top, height } = (await button.boundingBox())!
+      assert.ok(top + height <= y, `${await button.textContent()} ends at ${top + height}, the toast begins at ${y}`)
+    }
+  }, 3_000)
   await sees(page, 'upgrade, version 1')
   assert.deepEqual((await saved(project, 'upgrade')).segment, { all: [{ ref: 'free' }] })
 })

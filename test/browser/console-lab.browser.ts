@@ -133,6 +133,15 @@ describe('the device lab', () => {
     await sees(first, 'Where am I?')
     await sees(first, 'Just received')
     assert.equal(await first.getAttribute('data-device'), 'oldest')
+    // The long id takes one line of its card, on the narrowest phone too.
+    const usual = page.viewportSize()!
+    await page.setViewportSize({ width: 360, height: 740 })
+    for (const part of [first.getByRole('link'), first.getByRole('button', { name: 'Go offline' }), first]) {
+      const { x, width, height } = (await part.boundingBox())!
+      assert.ok(x >= 0 && x + width <= 360, `${await part.textContent()} is at ${x}, ${width} wide`)
+      if (part !== first) assert.ok(height < 40, `${await part.textContent()} is ${height} high`)
+    }
+    await page.setViewportSize(usual)
     await page.getByRole('button', { name: 'Show more devices' }).click()
     await eventually(async () => assert.equal(await phones.count(), 25))
     await page.getByLabel('Search devices').fill('B-17')

@@ -137,6 +137,7 @@ async function unwieldy() {
 const pages: [path: string, text: string | RegExp, name: string][] = [
   ['projects', 'Each project has its own users', 'projects'],
   ['members', 'No members yet', 'members'],
+  ['audit', 'signed a browser in with the management token', 'installation-audit'],
   ['account', 'Create your account', 'account'],
   ...(
     [

@@ -1,15 +1,24 @@
 import './with-notifications.ts'
 
 import assert from 'node:assert/strict'
+import { put } from '../support/campaigns.ts'
 import { eventually } from '../support/service.ts'
 import { sees, startWithConsole, story } from './console.ts'
 
 const service = await startWithConsole()
 
 story('a new project is set up from its first push to a notification of this browser', async ({ open, look }) => {
-  const { id } = await service.project({ name: 'Second', mode: 'simulator' })
+  const project = await service.project({ name: 'Second', mode: 'simulator' })
+  const { id } = project
   const page = await open(service, `p/${id}/home`)
   const steps = page.getByRole('region', { name: 'Next steps' })
+  await sees(steps, '0 of 5 done')
+  // A push that fails is no first push.
+  await put(project, 'bo', {})
+  const push_notifications = [{ target: { project_user_id: 'bo' }, title: 'Hello' }]
+  const failed = await project.call('POST', '/api/v1/messages:send', { json: { push_notifications } })
+  assert.equal(failed.json.delivery_results[0].status, 'DELIVERY_RESULT_STATUS_FAILED')
+  await page.reload()
   await sees(steps, '0 of 5 done')
   await look(page, 'home of a new project')
 

@@ -34,8 +34,22 @@ async function faults(page: Page): Promise<string[]> {
 describe('the docs in a browser', () => {
   it('on a desktop are searched and read with the keyboard alone', async () => {
     const page = await open('', { width: 1300, height: 800, dark: false })
+    // The index fails at first, and is slow then.
+    const slow = Promise.withResolvers<void>()
+    let asked = 0
+    await page.route('**/search.json', async (route) => {
+      asked += 1
+      if (asked === 1) return route.abort()
+      await slow.promise
+      return route.continue()
+    })
     await page.keyboard.press('/')
+    await page.getByText('The index could not be loaded.').waitFor()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Loading the index…').waitFor()
     await page.keyboard.type('quiet hours')
+    await page.getByText('Loading the index…').waitFor()
+    slow.resolve()
     await page.locator('.search [aria-selected="true"]').waitFor()
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowUp')

@@ -181,6 +181,9 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     const audit = await tidings('audit', 'list')
     assert.match(audit.stdout, /^AT +WHO +DID +WHAT +DETAILS$/m)
     assert.match(audit.stdout, / revoked the key +backend /)
+    const installation = await tidings('audit', 'installation', '--action', 'project')
+    assert.match(installation.stdout, /^AT +WHO +DID +WHAT +DETAILS$/m)
+    assert.match(installation.stdout, / created the project +/)
     const nodes = (await tidings('nodes', '--json')).json<Page<{ role: string }>>()
     assert.deepEqual(
       nodes.items.map(({ role }) => role),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ask, type Reply } from '../support/http.ts'
+import { ask, type Json, type Reply } from '../support/http.ts'
 import { type Person, startOidcProvider } from '../support/oidc.ts'
 import { startService } from '../support/service.ts'
 
@@ -92,6 +92,12 @@ describe('a person whom the provider knows', () => {
     assert.deepEqual([second.session.installation_role, second.session.roles], ['viewer', { demo: 'editor' }])
     // The roles belong to the member: the older session has the new ones too.
     assert.equal((await visit(first.jar, `${service.url}/console/session`)).json.installation_role, 'viewer')
+    const { items } = (await service.manage('GET', '/audit?action=member.')).json
+    const about = items.filter(({ target }: Json) => target === first.session.member.id)
+    assert.deepEqual(
+      about.map(({ action, details }: Json) => `${action} ${details.role ?? details.how}`),
+      ['member.role viewer', 'member.sign_in oidc', 'member.join admin']
+    )
   })
 
   it('without a mapped group a person does not enter, and one who had a group before loses roles and sessions', async () => {

@@ -123,6 +123,10 @@ describe('a sign-in with a password', () => {
     ]
     await eventually(async () => assert.deepEqual(await linesOf(own.id), expected))
     assert.deepEqual(await linesOf(foreign.id), [])
+    // Admins of the whole installation see the sign-ins of all in one place.
+    const { items } = (await service.manage('GET', '/audit?action=member.')).json
+    const about = items.filter(({ target }: Json) => target === member.id).map(({ action }: Json) => action)
+    assert.deepEqual(about, ['member.locked_out', 'member.sign_in'])
   })
 
   it('is not limited by its successes', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { givenCampaign } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
-import { startService, type TestProject } from '../support/service.ts'
+import { eventually, startService, type TestProject } from '../support/service.ts'
 
 const service = await startService()
 
@@ -105,5 +105,67 @@ describe('the audit log', () => {
     await service.manage('DELETE', `/tokens/${id}`)
     await service.manage('DELETE', `/projects/${project.id}`)
     assert.deepEqual(await service.sql('select 1 from former_names where project_id = $1', [project.id]), [])
+  })
+})
+
+describe('the audit log of the installation', () => {
+  const entries = async (query = '') => {
+    const reply = await service.manage('GET', `/audit?${query}`)
+    assert.equal(reply.status, 200, reply.text)
+    return reply.json.items as Json[]
+  }
+
+  it('has sign-ins and the changes of projects, tokens and members, and outlives the projects', async () => {
+    const [newest] = await entries('limit=1')
+    const ops = (await service.manage('POST', '/tokens', { json: { name: 'Ops', role: 'admin' } })).json
+    const headers = { authorization: `Bearer ${ops.token}` }
+    for (let times = 0; times < 2; times++)
+      assert.equal((await service.ask('POST', '/console/session', { json: { token: ops.token } })).status, 200)
+    const { id } = (await service.manage('POST', '/projects', { json: { name: 'Shop' }, headers })).json
+    await service.manage('POST', '/members', { json: { email: 'ada@example.com', role: 'viewer' }, headers })
+    await service.manage('DELETE', `/projects/${id}`, { headers })
+    await service.manage('DELETE', `/tokens/${ops.id}`)
+    const all = await entries()
+    const fresh = all.slice(
+      0,
+      all.findIndex((entry) => entry.id === newest.id)
+    )
+    assert.deepEqual(fresh.map(sentence), [
+      'bootstrap revoked the management token Ops',
+      'Ops deleted the project Shop',
+      'Ops invited ada@example.com',
+      'Ops created the project Shop',
+      'Ops signed a browser in with the management token Ops',
+      'bootstrap created the management token Ops'
+    ])
+    assert.deepEqual([fresh[1].target, fresh[1].actor_role], [id, 'admin'])
+    assert.deepEqual((await entries(`actor=token%20${ops.id}&action=project&limit=1`)).map(sentence), [
+      'Ops deleted the project Shop'
+    ])
+    assert.deepEqual(await entries(`from=${new Date(Date.now() + 60_000).toISOString()}`), [])
+  })
+
+  it('is for admins of the whole installation alone', async () => {
+    const project = await service.project()
+    const own = await tokenOf(project, 'Owner', 'admin')
+    const editor = (await service.manage('POST', '/tokens', { json: { name: 'Ed', role: 'editor' } })).json
+    for (const headers of [own.headers, { authorization: `Bearer ${editor.token}` }])
+      assert.equal((await service.manage('GET', '/audit', { headers })).status, 403)
+    // A token of one project is a matter of that project.
+    assert.ok(!(await entries('action=token')).some(({ target }) => target === own.id))
+  })
+
+  it('is kept for AUDIT_RETENTION_DAYS', async () => {
+    const old = '00000000-0000-7000-8000-000000000001'
+    await service.sql(
+      `insert into installation_audit (id, at, actor, action, target, details)
+       values ($1, '1970-01-01', 'service', 'project.create', 'old', '{}')`,
+      [old]
+    )
+    await service.hurry('platform.sweep')
+    await eventually(async () =>
+      assert.deepEqual(await service.sql('select 1 from installation_audit where id = $1', [old]), [])
+    )
+    assert.notDeepEqual(await entries(), [])
   })
 })

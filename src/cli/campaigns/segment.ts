@@ -129,12 +129,13 @@ function declareSize(segments: Resource): void {
   )
 }
 
-function shownSize({ users, reachable_users, devices, complete, reason }: SegmentCount): string {
+function shownSize({ users, reachable_users, devices, complete, reason, visited, about }: SegmentCount): string {
   const least = complete ? '' : 'at least '
   return record([
     ['Users', `${least}${amount(users)}`],
     ['Reachable', `${least}${amount(reachable_users)}`],
     ['Devices', `${least}${amount(devices)}`],
+    ...(visited === undefined ? [] : [['Counted', `${amount(visited)} of about ${amount(about ?? visited)}`] as const]),
     ...(reason === null ? [] : [['Reason', reason] as const])
   ])
 }

@@ -48,6 +48,7 @@ export const router = createRouter({
     installation.addChildren([
       installationPage('projects', () => import('./pages/projects/projects.tsx'), 'Projects'),
       installationPage('members', () => import('./pages/members/members.tsx'), 'Members'),
+      installationPage('audit', () => import('./pages/audit/installation-audit.tsx'), 'InstallationAudit'),
       installationPage('account', () => import('./pages/account/account.tsx'), 'AccountPage')
     ]),
     project.addChildren([

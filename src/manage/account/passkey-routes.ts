@@ -83,7 +83,8 @@ export function passkeyRoutes(
       })
       const made = await members.change(async (tx) => {
         const stored = await store(tx, memberId)
-        await members.audit(tx, null, { actor: caller.actor, action: 'passkey.create', target: stored.id })
+        const details = { name: stored.name }
+        await members.audit(tx, null, { actor: caller.actor, action: 'passkey.create', target: stored.id, details })
         return stored
       })
       return wirePasskey(made)

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/db.ts'
 import { newId } from '../../platform/ids.ts'
-import { endSessionsOf, recordAudit } from '../../projects/projects.ts'
+import { endSessionsOf, recordAudit, recordInstallation } from '../../projects/projects.ts'
 import { readEmail } from '../email.ts'
 import { removeLinks } from '../link-store.ts'
 import { type Membership, membershipsOf, putMembership, removeMembership, type Scope } from '../membership-store.ts'
@@ -89,9 +89,9 @@ async function dismiss(tx: Db, memberId: string, at: Date): Promise<void> {
   await identities.removeIdentitiesOf(tx, [memberId])
 }
 
-/** Audit logs belong to projects. */
+/** To the audit log of the project, or to that of the installation. */
 async function audit(tx: Db, memberId: string, scope: Scope, action: string, details: object): Promise<void> {
-  const actor = `member ${memberId}`
-  if (scope !== null)
-    await recordAudit(tx, scope, { actor, action, target: memberId, details: { ...details, source: 'oidc' } })
+  const entry = { actor: `member ${memberId}`, action, target: memberId, details: { ...details, source: 'oidc' } }
+  if (scope === null) await recordInstallation(tx, entry)
+  else await recordAudit(tx, scope, entry)
 }

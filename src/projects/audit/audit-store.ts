@@ -64,15 +64,20 @@ export interface AuditFilter {
 
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
+/** The ids of a period: the first one, and the one after the last. */
+export const idsWithin = ({ from, to }: Pick<AuditFilter, 'from' | 'to'>): [string, string] => [
+  firstIdAt(from?.getTime() ?? 0),
+  to ? firstIdAt(to.getTime()) : lastId
+]
+
 export function listAudit(
   db: Db,
   projectId: ProjectId,
-  { from, to, actor, action = '' }: AuditFilter,
+  { actor, action = '', ...period }: AuditFilter,
   before: string | null,
   limit: number
 ) {
-  const [first, last] = [firstIdAt(from?.getTime() ?? 0), to ? firstIdAt(to.getTime()) : lastId]
-  const given = [projectId, before, limit, first, last, action]
+  const given = [projectId, before, limit, ...idsWithin(period), action]
   return actor === undefined ? db.query<AuditRow>(list, given) : db.query<AuditRow>(listOf, [...given, actor])
 }
 

@@ -10,8 +10,8 @@ export interface ActorName {
   role: string | null
 }
 
-// A name of another project stays unknown, although its id is no secret.
-const reachable = '(project_id is null or project_id = $1)'
+// A name of another project stays unknown, although its id is no secret. An admin of the whole installation knows all.
+const reachable = '($1::text is null or project_id is null or project_id = $1)'
 const find = statement(
   'names.find',
   `select 'key ' || id as actor, name, null as role from api_keys where project_id = $1 and id = any($2::uuid[])
@@ -28,9 +28,10 @@ export const keepNames = (kind: 'key' | 'token', at: `$${number}`) =>
    select '${kind} ' || id, project_id, name, ${kind === 'token' ? 'role' : 'null'}, ${at}::timestamptz from gone
    on conflict (actor) do nothing`
 
+/** Without a project: for the audit log of the installation. */
 export const findNames = (
   db: Db,
-  projectId: ProjectId,
+  projectId: ProjectId | null,
   { keys, tokens, actors }: { keys: string[]; tokens: string[]; actors: string[] }
 ) => db.query<ActorName>(find, [projectId, keys, tokens, actors])
 

@@ -5,12 +5,15 @@ import { type ActorName, findNames } from './name-store.ts'
 /** The names of people among the actors; members are a capability of their own. */
 export type NamesOfMembers = (
   db: Db,
-  projectId: ProjectId,
+  projectId: ProjectId | null,
   actors: readonly string[]
 ) => Promise<Map<string, Omit<ActorName, 'actor'>>>
 
-/** Finds the names of the authors of changes, also of keys, tokens and members that were deleted since. */
-export type NamesOf = (projectId: ProjectId, actors: readonly (string | null)[]) => Promise<Names>
+/**
+ * Finds the names of the authors of changes, also of keys, tokens and members that were deleted since. Without a project:
+ * for admins of the whole installation, with the roles there.
+ */
+export type NamesOf = (projectId: ProjectId | null, actors: readonly (string | null)[]) => Promise<Names>
 
 export interface Names {
   /** Null if the name is not known any more. */

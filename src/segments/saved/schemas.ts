@@ -43,7 +43,11 @@ export const SavedAnswer = Type.Object({
 })
 export const CountAnswer = Type.Object({
   ...size,
-  reason: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Why it is not complete.' })
+  reason: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Why it is not complete.' }),
+  visited: Type.Optional(
+    Type.Integer({ description: 'If the time was too short: how many users were compared until then.' })
+  ),
+  about: Type.Optional(Type.Integer({ description: 'With `visited`: about how many users the project has.' }))
 })
 export const SizeAnswer = Type.Object({
   day: Type.String({ description: 'In UTC: 2026-11-16.' }),

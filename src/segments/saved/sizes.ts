@@ -3,6 +3,7 @@ import type { ProjectId } from '../../platform/ids.ts'
 import { recurring } from '../../platform/jobs/definition.ts'
 import { steadyMs } from '../../platform/time.ts'
 import { listRetentions } from '../../projects/projects.ts'
+import { aboutUsers } from '../../users/users.ts'
 import { type CompiledSegment, compileSegment } from '../compile.ts'
 import type { Segment } from '../language.ts'
 import { countBatch, countUsers, firstUser, type SegmentAt, SegmentFailed } from '../store.ts'
@@ -35,6 +36,9 @@ export interface Size {
   complete: boolean
   /** Why it was not counted completely. */
   reason: string | null
+  /** If the time was too short: how many users were compared, and about how many there are. */
+  visited?: number
+  about?: number
 }
 
 export const sizesOf = (pool: Pool) => ({
@@ -59,7 +63,7 @@ export const sizesOf = (pool: Pool) => ({
           signal.throwIfAborted()
           const size = await countSaved(pool, projectId, id, dailyMs, signal)
           if (!size) continue
-          const { reason: _, ...counted } = size
+          const { reason: _, visited: __, about: ___, ...counted } = size
           await putSize(pool, projectId, id, { ...counted, day, counted_at: new Date() })
           await sweepSizes(pool, projectId, id, first)
         }
@@ -90,19 +94,29 @@ async function countWhole(
     return compiled
   }
   const index = await indexedCondition(pool, projectId, whole)
-  return countSize(
+  const size = await countSize(
     deadline,
     signal,
     segmentAt,
     index ? byIndex(pool, projectId, segmentAt, index) : byScan(pool, projectId, segmentAt)
   )
+  if (!size.visited) return size
+  // The planner's estimate may be too small.
+  return { ...size, about: Math.max(await aboutUsers(pool, projectId), size.visited) }
 }
 
-/** Counts the next batch of users, until a deadline. `next` is null after the last one. */
-type NextBatch = (
-  from: string,
-  deadline: number
-) => Promise<{ users: number; reachable_users: number; devices: number; next: string | null }>
+interface CountedBatch {
+  users: number
+  reachable_users: number
+  devices: number
+  /** The users that were compared; 0 if an index named them, which says nothing about the others. */
+  visited: number
+  /** Null after the last batch. */
+  next: string | null
+}
+
+/** Counts the next batch of users, until a deadline. */
+type NextBatch = (from: string, deadline: number) => Promise<CountedBatch>
 
 const byScan =
   (pool: Pool, projectId: ProjectId, segment: SegmentAt): NextBatch =>
@@ -110,7 +124,8 @@ const byScan =
     const users = await patiently(() => countUsers(pool, projectId, segment, from, usersAtOnce), deadline)
     const wanted = { size: usersAtOnce, sampleSize: 0, attributesType: null }
     const reached = await patiently(() => countBatch(pool, projectId, segment, from, wanted), deadline)
-    return { users, reachable_users: reached.users, devices: reached.devices, next: reached.next }
+    const { devices, next } = reached
+    return { users, reachable_users: reached.users, devices, visited: usersAtOnce, next }
   }
 
 const byIndex =
@@ -118,7 +133,7 @@ const byIndex =
   async (after, deadline) => {
     const count = () => countIndexed(pool, projectId, segment, index, after, indexedAtOnce)
     const { last, ...counted } = await patiently(count, deadline)
-    return { ...counted, next: last }
+    return { ...counted, visited: 0, next: last }
   }
 
 async function countSize(
@@ -130,11 +145,14 @@ async function countSize(
   const size: Size = { users: 0, reachable_users: 0, devices: 0, complete: true, reason: null }
   // It compares with properties of a trigger, and there is none.
   if (segment(1).matchesNone) return { ...size, complete: false, reason: 'missing_trigger_property' }
+  let visited = 0
   try {
     for (let user: string | null = firstUser; user !== null; ) {
       signal?.throwIfAborted()
-      if (steadyMs() > deadline()) return { ...size, complete: false, reason: 'too_many_users' }
-      const counted: Awaited<ReturnType<NextBatch>> = await nextBatch(user, deadline())
+      if (steadyMs() > deadline())
+        return { ...size, complete: false, reason: 'too_many_users', ...(visited > 0 && { visited }) }
+      const counted = await nextBatch(user, deadline())
+      visited += counted.visited
       size.users += counted.users
       size.reachable_users += counted.reachable_users
       size.devices += counted.devices

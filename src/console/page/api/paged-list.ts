@@ -1,6 +1,6 @@
 import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import type { ChangeKind, Page } from '../../../wire.ts'
-import { type CallOptions, project } from './client.ts'
+import { type CallOptions, manage, project } from './client.ts'
 import { useProjectId } from './session.ts'
 
 /** What the lists of the project show, by the last word of their path. */
@@ -27,15 +27,27 @@ const kindsOf: Record<string, readonly ChangeKind[]> = {
 /** A list of the project, loaded page by page, newest first. It is fetched again when its things change. */
 export function usePagedList<Item>(path: string, query: CallOptions['query'] = {}) {
   const projectId = useProjectId()
+  const read = (options: CallOptions) => project<Page<Item>>(projectId, 'GET', path, options)
+  return usePages(['list', projectId, path, query], read, query, kindsOf[path.slice(path.lastIndexOf('/') + 1)])
+}
+
+/** A list of the whole installation. */
+export const useInstallationList = <Item>(path: string, query: CallOptions['query'] = {}) =>
+  usePages(['list', null, path, query], (options) => manage<Page<Item>>('GET', path, options), query)
+
+function usePages<Item>(
+  queryKey: unknown[],
+  read: (options: CallOptions) => Promise<Page<Item>>,
+  query: CallOptions['query'],
+  kinds: readonly ChangeKind[] = []
+) {
   const queries = useQueryClient()
-  const queryKey = ['list', projectId, path, query]
   const pages = useInfiniteQuery<Page<Item>, Error, InfiniteData<Page<Item>>, unknown[], string | undefined>({
     queryKey,
-    queryFn: ({ pageParam, signal }) =>
-      project<Page<Item>>(projectId, 'GET', path, { query: { ...query, limit: 100, cursor: pageParam }, signal }),
+    queryFn: ({ pageParam, signal }) => read({ query: { ...query, limit: 100, cursor: pageParam }, signal }),
     initialPageParam: undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
-    meta: { kinds: kindsOf[path.slice(path.lastIndexOf('/') + 1)] ?? [] },
+    meta: { kinds },
     refetchOnWindowFocus: ({ state }) => !isDeep(state.data)
   })
   return { ...pages, ...(isDeep(pages.data) && { restart: () => void queries.resetQueries({ queryKey }) }) }

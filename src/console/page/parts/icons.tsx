@@ -12,6 +12,7 @@ import {
   HomeIcon as Home,
   HubotIcon,
   type Icon,
+  LogIcon,
   MegaphoneIcon,
   MoonIcon as Moon,
   PeopleIcon,
@@ -32,6 +33,7 @@ const decorative = (Drawing: Icon) => () => <Drawing size={16} />
 
 export const AgentsIcon = decorative(HubotIcon)
 export const ApprovalsIcon = decorative(ChecklistIcon)
+export const AuditIcon = decorative(LogIcon)
 export const CampaignsIcon = decorative(MegaphoneIcon)
 export const CheckIcon = decorative(Check)
 export const CopyIcon = decorative(Copy)

@@ -1,6 +1,8 @@
 import { Box, Button, Group, Paper, Text, UnstyledButton } from '@mantine/core'
-import { useEffect, useState, useSyncExternalStore } from 'react'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { RemoveIcon } from './icons.tsx'
+import { makeRoom } from './toast-room.ts'
+import classes from './toasts.module.css'
 
 interface Toast {
   id: number
@@ -38,16 +40,10 @@ function subscribe(listener: () => void): () => void {
 /** The corner in which toasts appear. It is always in the page: screen readers announce only regions that they know. */
 export function Toasts() {
   const toasts = useSyncExternalStore(subscribe, () => shown)
+  const corner = useRef<HTMLDivElement>(null)
+  useEffect(() => makeRoom(corner.current!), [])
   return (
-    <Box
-      role="status"
-      aria-label="Notifications"
-      pos="fixed"
-      bottom={16}
-      right={16}
-      maw="calc(100vw - 32px)"
-      style={{ zIndex: 400 }}
-    >
+    <Box ref={corner} role="status" aria-label="Notifications" className={classes.toasts}>
       {toasts.map((each) => (
         <ToastCard key={each.id} {...each} />
       ))}
@@ -64,7 +60,15 @@ function ToastCard({ id, text, undo }: Toast) {
   }, [held, id, undo])
   const hold = { onMouseEnter: () => setHeld(true), onMouseLeave: () => setHeld(false) }
   return (
-    <Paper withBorder shadow="md" p="sm" mt="xs" {...hold} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}>
+    <Paper
+      withBorder
+      shadow="md"
+      p="sm"
+      className={classes.toast}
+      {...hold}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
       <Group wrap="nowrap" justify="space-between" gap="md">
         <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }}>
           {text}
@@ -82,7 +86,7 @@ function ToastCard({ id, text, undo }: Toast) {
               Undo
             </Button>
           )}
-          <UnstyledButton aria-label="Dismiss" onClick={() => dismiss(id)}>
+          <UnstyledButton aria-label="Dismiss" className={classes.dismiss} onClick={() => dismiss(id)}>
             <RemoveIcon />
           </UnstyledButton>
         </Group>

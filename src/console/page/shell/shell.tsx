@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 import { useChanges } from '../api/changes.ts'
 import { useNodes } from '../api/nodes.ts'
 import { useHasRole, useProject, useProjectId, useProjects } from '../api/session.ts'
-import { PersonIcon, ProjectsIcon, UsersIcon } from '../parts/icons.tsx'
+import { AuditIcon, PersonIcon, ProjectsIcon, UsersIcon } from '../parts/icons.tsx'
 import { keep } from '../parts/session-state.ts'
 import { ErrorAlert, Loading } from '../parts/states.tsx'
 import { ConnectionLost } from './connection-lost.tsx'
@@ -45,6 +45,7 @@ export function Shell() {
 const installation = [
   ['/projects', 'All projects', ProjectsIcon],
   ['/members', 'Members', UsersIcon],
+  ['/audit', 'Audit log', AuditIcon],
   ['/account', 'My account', PersonIcon]
 ] as const
 
@@ -52,7 +53,7 @@ const installation = [
 export function InstallationShell() {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const admin = useHasRole('admin')
-  const pages = installation.filter(([to]) => to !== '/members' || admin)
+  const pages = installation.filter(([to]) => (to !== '/members' && to !== '/audit') || admin)
   return (
     <Frame
       menu={(close) =>

@@ -63,9 +63,11 @@ function addCopying() {
 
 /** The index comes with the first search, not with each page. */
 let loading
+let failures = 0
 async function loadIndex() {
   const [{ default: MiniSearch }, response] = await Promise.all([
-    import(settings.library),
+    // A browser may remember that a module could not be loaded. Another fragment makes it load the same file again.
+    import(failures === 0 ? settings.library : `${settings.library}#${failures}`),
     fetch(`${settings.base}search.json`)
   ])
   if (!response.ok) throw new Error(`The index responded ${response.status}.`)
@@ -75,6 +77,7 @@ async function loadIndex() {
 function loadedIndex() {
   loading ??= loadIndex().catch((error) => {
     loading = undefined
+    failures += 1
     throw error
   })
   return loading
@@ -91,10 +94,11 @@ function addSearch() {
   const input = dialog.querySelector('input')
   const list = dialog.querySelector('ul')
   const state = dialog.querySelector('.state')
+  const searchAgain = () => void search(input.value, list, state, input)
   const open = () => {
     if (!dialog.open) dialog.showModal()
     input.select()
-    loadedIndex().catch(() => {})
+    searchAgain()
   }
   const button = document.querySelector('button.find')
   button.hidden = false
@@ -109,7 +113,12 @@ function addSearch() {
   dialog.addEventListener('click', (event) => {
     if (event.target === dialog || event.target.closest('a')) dialog.close()
   })
-  input.addEventListener('input', () => void search(input.value, list, state, input))
+  input.addEventListener('input', searchAgain)
+  state.addEventListener('click', (event) => {
+    if (!event.target.closest('button')) return
+    input.focus()
+    searchAgain()
+  })
   input.addEventListener('keydown', (event) => {
     // Chromium would only empty the field.
     if (event.key === 'Escape') dialog.close()
@@ -117,18 +126,24 @@ function addSearch() {
   })
 }
 
+let isLoaded = false
 async function search(words, list, state, input) {
-  state.textContent = ''
-  if (words.trim() === '') return list.replaceChildren()
+  state.textContent = isLoaded ? '' : 'Loading the index…'
+  if (words.trim() === '') list.replaceChildren()
   try {
     const index = await loadedIndex()
+    isLoaded = true
     if (input.value !== words) return
-    const found = find(index, words)
+    const found = words.trim() === '' ? [] : find(index, words)
     list.replaceChildren(...found.map(resultOf))
     select(list, 0, input)
-    state.textContent = found.length === 0 ? 'Nothing found. Try fewer or other words.' : ''
+    state.textContent = found.length === 0 && words.trim() !== '' ? 'Nothing found. Try fewer or other words.' : ''
   } catch {
-    state.textContent = 'The search cannot be loaded. Type again to retry.'
+    if (input.value !== words) return
+    const again = document.createElement('button')
+    again.type = 'button'
+    again.textContent = 'Try again'
+    state.replaceChildren('The index could not be loaded. Check that the service and your network are up. ', again)
   }
 }
 

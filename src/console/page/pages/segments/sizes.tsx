@@ -6,6 +6,7 @@ import { useProjectId } from '../../api/session.ts'
 import { BarChart } from '../../parts/charts/bar-chart.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { plural } from '../../parts/texts.tsx'
+import { countedText } from '../campaigns/segment/segment-size.tsx'
 
 /** The size of a saved segment now and on the days before. */
 export function SegmentSizes({ segmentId, version }: { segmentId: string; version: number }) {
@@ -25,11 +26,11 @@ export function SegmentSizes({ segmentId, version }: { segmentId: string; versio
         Size
       </Title>
       <Loaded query={count}>
-        {({ users, reachable_users, devices, complete }) => (
+        {({ users, reachable_users, devices, complete, ...rest }) => (
           <Text role="status">
             {complete ? '' : 'At least '}
             <b>{plural(users, 'user')}</b> now, of whom {reachable_users.toLocaleString()} can be reached by a push, on{' '}
-            {plural(devices, 'device')}.
+            {plural(devices, 'device')}.{countedText(rest)}
           </Text>
         )}
       </Loaded>

@@ -44,6 +44,7 @@ export function useActions(): Entry[] {
 /** The pages of the open project, and other projects. */
 export function usePages(): Entry[] {
   const projectId = useProjectId()
+  const isAdmin = useIdentity().data?.installation_role === 'admin'
   const projects = useProjects().data?.items ?? []
   const own =
     projectId === ''
@@ -62,6 +63,9 @@ export function usePages(): Entry[] {
   return [
     ...own,
     { group: 'Pages', label: 'All projects', to: '/projects' },
+    ...(isAdmin
+      ? [{ group: 'Pages' as const, label: 'Audit log of the installation', hint: 'All projects', to: '/audit' }]
+      : []),
     ...projects
       .filter(({ id }) => id !== projectId)
       .map(({ id, name }) => ({ group: 'Projects' as const, label: name || id, hint: id, to: pageLink(id, 'home') }))

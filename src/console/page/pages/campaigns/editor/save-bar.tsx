@@ -23,7 +23,7 @@ export function SaveBar({ editor, campaign, step, go, preview }: Props) {
   return (
     <Group
       pos="sticky"
-      bottom={0}
+      bottom="var(--toasts-height, 0px)"
       py="xs"
       gap="xs"
       bg="var(--mantine-color-body)"

@@ -33,10 +33,16 @@ export function SegmentSize({ segment }: { segment: Segment | undefined }) {
   )
 }
 
-function sizeText({ users, reachable_users, complete, reason }: SegmentCount): string {
+function sizeText({ users, reachable_users, complete, reason, ...rest }: SegmentCount): string {
   if (reason === 'missing_trigger_property') return 'The size depends on trigger properties.'
   if (reason === 'segment_too_slow' || reason === 'segment_invalid')
     return 'These conditions take too long to be counted.'
   const matching = `${complete ? '' : 'At least '}${plural(users, 'user')} ${users === 1 ? 'matches' : 'match'}`
-  return `${matching}, ${reachable_users.toLocaleString()} can be reached.`
+  return `${matching}, ${reachable_users.toLocaleString()} can be reached.${countedText(rest)}`
 }
+
+/** How much of the project a count saw that ran out of time: the numbers before it are of that part only. */
+export const countedText = ({ visited, about }: Pick<SegmentCount, 'visited' | 'about'>): string =>
+  visited === undefined || about === undefined
+    ? ''
+    : ` Counted ${visited.toLocaleString()} of about ${plural(about, 'user')}.`

@@ -1,14 +1,7 @@
-<<<<<<< Updated upstream
-import { Anchor, Code, Group, Select, Stack, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
-=======
 import { Group, Select, Stack } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
->>>>>>> Stashed changes
-import type { Actor, AuditEntry } from '../../../../wire.ts'
+import type { AuditEntry } from '../../../../wire.ts'
 import { useActors } from '../../api/actors.ts'
 import { usePagedList } from '../../api/paged-list.ts'
-import { useProjectId } from '../../api/session.ts'
 import { useUrlState } from '../../parts/url-state.ts'
 import { AuditList, labelOf } from './audit-list.tsx'
 import { PeriodSelect, useFrom } from './audit-period.tsx'
@@ -47,16 +40,7 @@ export function Audit() {
 function Filters() {
   const [actor, setActor] = useUrlState('actor')
   const [kind, setKind] = useUrlState('kind')
-<<<<<<< Updated upstream
-  const [days, setDays] = useUrlState('days')
   const actors = useActors()
-=======
-  const actors = useQuery({
-    queryKey: ['actors', projectId],
-    queryFn: () => project<{ items: Actor[] }>(projectId, 'GET', '/actors'),
-    meta: { kinds: ['audit'] }
-  })
->>>>>>> Stashed changes
   const people = actors.data?.items.map((one) => ({ value: one.actor, label: labelOf(one) })) ?? []
   const common = { placeholder: 'Any', clearable: true, w: 200 }
   return (

@@ -325,7 +325,10 @@ story('a saved segment is counted, and narrows a campaign that refers to it', as
   await toast.getByRole('button', { name: 'Dismiss' }).waitFor()
   await eventually(async () => {
     const { y } = (await toast.boundingBox())!
-    for (const button of await page.getByRole('main').getByRole('button', { name: /^(Save draft|Next: )/ }).all()) {
+    for (const button of await page
+      .getByRole('main')
+      .getByRole('button', { name: /^(Save draft|Next: )/ })
+      .all()) {
       const { y: top, height } = (await button.boundingBox())!
       assert.ok(top + height <= y, `${await button.textContent()} ends at ${top + height}, the toast begins at ${y}`)
     }

@@ -34,8 +34,8 @@ const graceMs = Math.min(15_000, limitMs)
 const mark = randomUUID()
 /** Tests that kill processes at work, and tests that generate thousands of requests. */
 const ordeals = /^test\/(crash|fuzz)\//
-/** Tests of our statements and of the clauses of the contract. test/schema.test.ts has the server parse every statement. */
-const aboutStatements = /^test\/(engines|messages|segments)\/|^test\/spec\/\d|^test\/(schema|locked-months)\./
+/** Tests of our statements and of the calls of the contract (4). test/schema.test.ts has the server parse every statement. */
+const aboutStatements = /^test\/(engines|messages|segments)\/|^test\/spec\/4|^test\/(schema|locked-months)\./
 const all = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
 const textOf = (file: string) => readFileSync(file, 'utf8')
 // The long mode runs only tests that try more cases if they have more time. With --external or --pooler, only tests that

@@ -41,7 +41,7 @@ export function auditRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Po
     },
     async ({ caller, query }) => {
       const { id } = caller.project!
-      return told(id, query, (...given) => pool.reading((db) => listAudit(db, id, ...given)))
+      return shownPage(id, query, (...given) => pool.reading((db) => listAudit(db, id, ...given)))
     }
   )
 
@@ -55,11 +55,11 @@ export function auditRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Po
       answer: pageOf(AuditAnswer),
       refusals: ['invalid_parameter']
     },
-    ({ query }) => told(null, query, (...given) => pool.reading((db) => listInstallationAudit(db, ...given)))
+    ({ query }) => shownPage(null, query, (...given) => pool.reading((db) => listInstallationAudit(db, ...given)))
   )
 
   /** A page of the log of a project, or with null of the installation. */
-  async function told(
+  async function shownPage(
     projectId: ProjectId | null,
     { cursor, limit = defaultLimit, actor, action, ...times }: Static<typeof auditQuery>,
     read: (filter: AuditFilter, before: string | null, limit: number) => Promise<AuditRow[]>

@@ -7,8 +7,8 @@ import { eventually, type TestProject, type TestService } from '../support/servi
 
 // TIDINGS_LONG=1 kills twenty workers during a broadcast to 50,000 devices.
 const long = process.env.TIDINGS_LONG !== undefined
-const people = long ? 50_000 : 3_000
-const kills = long ? 20 : 5
+const people = long ? 50_000 : 2_000
+const kills = long ? 20 : 3
 /** With a hundred pushes in flight from each worker, a broadcast lasts long enough for all kills. */
 const answerMs = 50
 const waitMs = long ? 300_000 : 75_000

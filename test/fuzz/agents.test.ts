@@ -6,7 +6,7 @@ import { ask, type Json } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
 // TIDINGS_LONG=1 sends a hundred thousand requests.
-const runs = process.env.TIDINGS_LONG ? 100_000 : 3_000
+const runs = process.env.TIDINGS_LONG ? 100_000 : 1_500
 const service = await startService(
   {},
   {

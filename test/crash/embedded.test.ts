@@ -19,6 +19,7 @@ import {
   tempFolder,
   until
 } from '../embedded/support/embedded.ts'
+import { eventually } from '../support/eventually.ts'
 
 const silent = () => {}
 const answers = (url: string) =>
@@ -120,8 +121,7 @@ describe('faults of the embedded PostgreSQL', { concurrency: 3 }, () => {
 
     const said: string[] = []
     const start = startEmbedded({ dataDir, say: (line) => said.push(line) })
-    // Longer than a start waits for the response of a running PostgreSQL.
-    await sleep(1_500)
+    await eventually(async () => assert.equal(said.length, 1), 20_000)
     process.kill(pid, 'SIGCONT')
     const server = await start
     atEnd(t, () => server.stop())

@@ -35,7 +35,7 @@ const mark = randomUUID()
 /** Tests that kill processes at work, and tests that generate thousands of requests. */
 const ordeals = /^test\/(crash|fuzz)\//
 /** Tests of our statements and of the calls of the contract (4). test/schema.test.ts has the server parse every statement. */
-const aboutStatements = /^test\/(engines|messages|segments)\/|^test\/spec\/4|^test\/(schema|locked-months)\./
+const aboutStatements = /^test\/(engines|segments)\/|^test\/spec\/4|^test\/(schema|locked-months)\./
 const all = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
 const textOf = (file: string) => readFileSync(file, 'utf8')
 // The long mode runs only tests that try more cases if they have more time. With --external or --pooler, only tests that

@@ -92,7 +92,7 @@ async function strike({ random, nodes, server, gateway, start, restarting }: Par
     const back = (async () => {
       await sleep(random() * 3_000)
       // As a supervisor does: a start that met a database without a primary ends, and is repeated.
-      nodes.push(await eventually(() => start(node.role), 60_000))
+      nodes.push(await eventually(() => start(node.role), 120_000))
     })()
     restarting.add(back)
     back.catch(() => {})

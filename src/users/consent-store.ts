@@ -30,9 +30,11 @@ export interface Evidence extends Via {
 
 const given = 'at, recorded_at, source, wording, via, actor'
 const columns = `topic, granted, ${given}`
+// A caller may report a choice late: the time of the choice decides which one is the latest.
 const renewed = `on conflict (project_id, user_id, topic, granted) do update
       set at = excluded.at, recorded_at = excluded.recorded_at, source = excluded.source, wording = excluded.wording,
-          via = excluded.via, actor = excluded.actor`
+          via = excluded.via, actor = excluded.actor
+    where excluded.at >= consents.at`
 const put = statement(
   'consents.put',
   `insert into consents (project_id, user_id, ${columns})
@@ -44,7 +46,7 @@ const move = statement(
   'consents.move',
   `insert into consents (project_id, user_id, ${columns})
    select project_id, $3, ${columns} from consents where project_id = $1 and user_id = $2
-   ${renewed} where excluded.recorded_at > consents.recorded_at`
+   ${renewed}`
 )
 const ofUser = statement(
   'consents.of_user',

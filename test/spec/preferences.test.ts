@@ -146,6 +146,9 @@ describe('preferences', () => {
     assert.deepEqual(await consents(), [{ ...yes, via: 'secret_key', actor: 'key' }])
     await choose(project, 'ana', { topics: { offers: true } })
     assert.equal((await consents())[0].source, 'checkout', 'a repeated choice without evidence replaces none')
+    const older = { source: 'old file', at: '2001-01-01T00:00:00Z' }
+    await choose(project, 'ana', { topics: { offers: true }, consent: older })
+    assert.equal((await consents())[0].source, 'checkout', 'an older choice that is reported late replaces none')
 
     await put(project, ios)
     await link(project, 'phone', 'ana')

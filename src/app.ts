@@ -229,7 +229,7 @@ function openHttp(
 ): Http {
   const { simulators, agents, mcp, triggers, credentials, members, doors } = capabilities
   const changes = createChanges({ pool, nodes, log })
-  const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
+  const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY, parser: config.HTTP_PARSER })
   opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
   for (const endStreams of [
     simulators.endStreams,

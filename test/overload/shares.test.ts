@@ -100,12 +100,61 @@ describe('requests are begun projects by turns', () => {
     const { begun, enter, pass } = given(undefined, true)
     enter('quiet', 1)
     enter('noisy', 1_100)
-    pass(1_001)
+    pass(501)
     enter('quiet', 1)
+    await turns(40)
     const noisy = () => begun.filter((project) => project === 'noisy').length
+    enter('noisy', 20)
     const before = noisy()
     await turns(1)
     assert.equal(noisy() - before, 1)
+  })
+
+  it('S9: of a flood the latest request is begun, and one that waited for 10 ms is shed', async () => {
+    const { enter, pass, shares, shed } = given(undefined, true)
+    enter('quiet', 1)
+    enter('noisy', 1_100)
+    pass(501)
+    enter('quiet', 1)
+    await turns(40)
+    const begun: number[] = []
+    const note = (from: number) => {
+      for (let index = from; index < from + 10; index += 1)
+        shares.enter(
+          'noisy',
+          () => begun.push(index),
+          () => shed.push('noisy')
+        )
+    }
+    enter('noisy', 8)
+    note(0)
+    await turns(1)
+    assert.deepEqual(begun, [9])
+    pass(11)
+    const before = shed.length
+    note(10)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    assert.equal(shed.length - before, 9, 'those that wait since before')
+    assert.ok(begun.length > 1 && begun.slice(1).every((index) => index >= 10), String(begun))
+  })
+
+  it('beside another project a turn begins 8 requests', async () => {
+    const { begun, enter } = given()
+    enter('quiet', 1)
+    enter('noisy', 100)
+    assert.equal(begun.length, 8)
+    await turns(1)
+    assert.equal(begun.length, 16)
+  })
+
+  it('a long queue that turns out to be a flood is shed over many turns', async () => {
+    const { shed, enter, pass } = given()
+    enter('quiet', 1)
+    enter('noisy', 5_000)
+    pass(501)
+    enter('quiet', 1)
+    await turns(1)
+    assert.equal(shed.length, 64)
   })
 
   it('a pause of all sheds nothing of a project that is alone', async () => {

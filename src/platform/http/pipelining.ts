@@ -1,20 +1,21 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { createFront, type Front, type Handle, type PlainConnection } from './front/front.ts'
 
 /** With this many waiting requests, nothing more is parsed from a connection until half of them are done. */
 const mostWaiting = 16
 /** The first bytes that a connection may have parsed in a turn: some 50 of the shortest requests, which take 0.5 ms. */
 const pieceBytes = 1024
 /** Pieces that are parsed in one turn, for all connections together. */
-const piecesOfTurn = 32
-
-type Handle = (request: IncomingMessage, response: ServerResponse) => void
+const piecesOfTurn = { alone: 32, shared: 16 }
 
 /** The requests of one connection: one in progress, the others waiting behind it. */
 interface Line {
   current: ServerResponse | undefined
   waiting: { request: IncomingMessage; response: ServerResponse }[]
 }
+
+type Parse = (this: Socket, chunk: Buffer) => void
 
 const line = Symbol('requests in line')
 const project = Symbol('the project of the last request')
@@ -33,12 +34,16 @@ export function readInTurnOf(socket: Lined, projectId: string): void {
  * of a chunk of 64 KiB at once, some 3,600 of the shortest, and order only the responses: a DELETE, which has no body
  * to wait for, would overtake the POST before it.
  */
-export function takeTurns(server: Server): void {
+export function takeTurns(server: Server, own: boolean, isShared: () => boolean): Front {
   const [handle] = server.listeners('request') as [Handle]
   server.off('request', handle)
   server.on('request', (request: IncomingMessage, response: ServerResponse) => enter(request, response, handle))
-  const readInTurns = createReading()
-  server.on('connection', (socket: Socket) => readInTurns(socket))
+  const [attachParser] = server.listeners('connection') as [(socket: Socket) => void]
+  server.off('connection', attachParser)
+  const front = createFront(server, handle)
+  const read = createReading((socket) => attachParser.call(server, socket), isShared)
+  server.on('connection', (socket: Socket) => read(socket, own ? front.open(socket) : undefined))
+  return front
 }
 
 function enter(request: IncomingMessage, response: ServerResponse, handle: Handle): void {
@@ -76,10 +81,11 @@ const isFull = (socket: Lined): boolean => (socket[line]?.waiting.length ?? 0) >
  * is limited by a count and not by time, so that it does not shrink when the system gives the processor to other
  * programs.
  */
-function createReading() {
+function createReading(attachParser: (socket: Socket) => void, isShared: () => boolean) {
   /** Paused sockets by project; those whose project is not known yet share the name ''. */
   const late = new Map<string, Set<Lined>>()
   let pieces = 0
+  let mostPieces = piecesOfTurn.alone
   /** Projects that had a piece in this turn. */
   const served = new Set<string>()
   let scheduled = false
@@ -103,7 +109,7 @@ function createReading() {
     scheduled = false
     pieces = 0
     served.clear()
-    for (let resumed = 0; resumed < piecesOfTurn && late.size > 0; resumed += 1) {
+    for (let resumed = 0; resumed < mostPieces && late.size > 0; resumed += 1) {
       const [name, waiting] = late.entries().next().value!
       const socket = waiting.values().next().value!
       waiting.delete(socket)
@@ -119,24 +125,32 @@ function createReading() {
   function schedule(): void {
     if (scheduled) return
     scheduled = true
+    mostPieces = isShared() ? piecesOfTurn.shared : piecesOfTurn.alone
     setImmediate(nextTurn)
   }
 
-  return (socket: Lined): void => {
-    const [parse] = socket.listeners('data') as [(chunk: Buffer) => void]
-    if (!parse) return
-    socket.off('data', parse)
-    socket.on('close', () => forget(socket))
-    socket.on('data', (chunk: Buffer) => {
+  return (socket: Lined, opened: PlainConnection | undefined): void => {
+    let plain = opened
+    let parse: Parse | undefined
+    const leaveToNode = (): void => {
+      plain?.leave()
+      plain = undefined
+      socket.off('data', onData)
+      attachParser(socket)
+      parse = (socket.listeners('data') as [Parse])[0]
+      socket.off('data', parse)
+      socket.on('data', onData)
+    }
+    const onData = (chunk: Buffer): void => {
       schedule()
       let at = 0
       let piece = pieceBytes
       // After the last response, or after bytes that are not HTTP, the rest is useless.
       while (at < chunk.length && !socket.destroyed && !socket.writableEnded) {
-        const full = isFull(socket)
+        const full = plain ? plain.isBusy() : isFull(socket)
         const name = socket[project] ?? ''
         // The first piece of a project in a turn does not wait for the others.
-        const most = served.has(name) ? piecesOfTurn : 2 * piecesOfTurn
+        const most = served.has(name) ? mostPieces : 2 * piecesOfTurn.alone
         if (full || pieces >= most) {
           socket.pause()
           socket.unshift(chunk.subarray(at))
@@ -145,11 +159,16 @@ function createReading() {
         }
         pieces += 1
         served.add(name)
-        parse.call(socket, chunk.subarray(at, at + piece))
+        if (plain?.take(chunk)) return
+        if (!parse) leaveToNode()
+        parse!.call(socket, chunk.subarray(at, at + piece))
         at += piece
         // A body does not start new requests, so its pieces may grow.
         piece *= 2
       }
-    })
+    }
+    socket.on('close', () => forget(socket))
+    if (plain) socket.on('data', onData)
+    else leaveToNode()
   }
 }

@@ -33,7 +33,15 @@ export interface Http {
   close(deadlineMs: number): Promise<void>
 }
 
-export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Metrics; trustProxy: TrustProxy }): Http {
+interface HttpOptions {
+  log: Log
+  metrics: Metrics
+  trustProxy: TrustProxy
+  /** What reads requests of the usual form. */
+  parser: 'own' | 'node'
+}
+
+export function createHttp({ log, metrics, trustProxy, parser }: HttpOptions): Http {
   const methods = createMethodTable()
   const app = Fastify({
     logger: false,
@@ -58,7 +66,16 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
   const shares = new Shares({ backlogOf })
   countShares(metrics, shares)
   const answered = createAnswered(log, metrics, timeLimit)
-  takeTurns(app.server)
+  const front = takeTurns(app.server, parser === 'own', () => shares.isShared())
+  metrics.counter(
+    'tidings_http_plain_requests_total',
+    'Requests of the usual form, which were read without the parser of Node (HTTP_PARSER).',
+    () => [{ labels: {}, value: front.taken() }]
+  )
+  app.addHook('preClose', (done) => {
+    front.closeIdle()
+    done()
+  })
   installBodyParser(app)
   let draining = false
   app.addHook('onRequest', (_, reply, done) => {
@@ -85,7 +102,10 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
       if (draining) await sleep(forMs)
     },
     async close(deadlineMs) {
-      const cut = setTimeout(() => app.server.closeAllConnections(), deadlineMs)
+      const cut = setTimeout(() => {
+        app.server.closeAllConnections()
+        front.closeAll()
+      }, deadlineMs)
       await app.close()
       clearTimeout(cut)
       timeLimit.close()

@@ -1,14 +1,14 @@
 /** The requests that start in one turn of the event loop. The rest waits for the next turn, and projects take turns. */
-const startsOfTurn = 16
-/** A queue that was not empty for a second while a thousand requests arrived is a flood: a burst ends sooner. */
-const standingMs = 1_000
+const startsOfTurn = { alone: 16, shared: 8 }
+/** A queue that was not empty for half a second while a thousand requests arrived is a flood: a burst ends sooner. */
+const standingMs = 500
 const mostOfBurst = 1_000
 /**
  * A flood counts as one until none of its requests was shed for this time, because it pauses while its refusals are
  * delayed.
  */
 const recoveryMs = 3_000
-/** Requests of a flood beyond its queue wait this long before they are shed. */
+/** Requests of a flood wait this long before they are shed: their clients learn at once that they must slow down. */
 const shortWaitMs = 10
 /** The longest wait of any other request: a burst on a slow database is served late rather than refused. */
 const longWaitMs = 10_000
@@ -18,12 +18,14 @@ const quietMs = 10_000
 const mostBacklog = 64
 /** The most waiting requests of a flood. */
 const mostBeside = 64
+/** The requests that are shed in one turn: each is a response that must be written. */
+const shedOfTurn = 64
 /** The most waiting requests of a burst, or of a project that is alone. */
 const mostWaiting = 10_000
 /** The most projects that are remembered; beyond this, idle ones are dropped. */
 const mostProjects = 10_000
 /** The busy share of the event loop above which a flood must yield to other projects, measured over a few turns. */
-const mostBusy = 0.75
+const mostBusy = 0.5
 const busyWindowMs = 20
 
 interface Waiting {
@@ -55,8 +57,8 @@ export interface SharesOptions {
 /**
  * Starts requests in turns by project, as many in a turn of the event loop as let the next turn come soon. While the
  * process keeps up, nothing waits. When it does not, each project has its own queue, in which a burst waits. If another
- * project is active, the queue of a flood is cut to 64, further requests are shed, and the flood leaves a quarter of
- * the event loop to others. Requests that have started do not count, however long they last: a stream, or a slow
+ * project is active, the queue of a flood is cut to 64, and the flood leaves half of the event loop to others. Its
+ * latest request comes first, because the oldest would be served when its client has long waited, and is shed. Requests that have started do not count, however long they last: a stream, or a slow
  * gateway, takes no share of the processor.
  */
 export class Shares {
@@ -86,7 +88,7 @@ export class Shares {
     const share = this.#shareOf(project, nowMs)
     if (share.waiting.length === 0) {
       markEmpty(share, nowMs)
-      if (this.#hasRoom(share)) {
+      if (this.#hasRoom(share, nowMs)) {
         this.#schedule()
         this.#begin(share, begin)
         return
@@ -105,6 +107,11 @@ export class Shares {
   /** The number of requests shed since the start. */
   shed(): number {
     return this.#shed
+  }
+
+  /** Whether two projects sent requests lately. Then turns are shorter, because one project waits for those of the other. */
+  isShared(nowMs = this.#clock()): boolean {
+    return this.#other !== undefined && nowMs - this.#other.lastMs <= quietMs
   }
 
   waiting(): number {
@@ -128,9 +135,13 @@ export class Shares {
   }
 
   /** The first request of a project in a turn waits neither for those of other projects nor for the next turn. */
-  #hasRoom(share: Share): boolean {
-    const most = share.turn === this.#turn ? startsOfTurn : 2 * startsOfTurn
+  #hasRoom(share: Share, nowMs: number): boolean {
+    const most = share.turn === this.#turn ? this.#startsOfTurn(nowMs) : 2 * startsOfTurn.alone
     return this.#starts < most && !this.#isFull(share)
+  }
+
+  #startsOfTurn(nowMs: number): number {
+    return this.isShared(nowMs) ? startsOfTurn.shared : startsOfTurn.alone
   }
 
   #begin(share: Share, begin: () => void): void {
@@ -166,7 +177,7 @@ export class Shares {
   }
 
   #patienceMs(share: Share, nowMs: number): number {
-    return share.waiting.length > mostBeside && this.#isFlood(share, nowMs) ? shortWaitMs : longWaitMs
+    return this.#isFlood(share, nowMs) ? shortWaitMs : longWaitMs
   }
 
   #schedule(): void {
@@ -182,18 +193,19 @@ export class Shares {
     this.#starts = 0
     this.#turn += 1
     let held = 0
-    while (held < queue.length && this.#starts < startsOfTurn) {
+    const most = this.#startsOfTurn(this.#clock())
+    const mostShed = this.#shed + shedOfTurn
+    while (held < queue.length && this.#starts < most && this.#shed < mostShed) {
       const share = queue.shift()!
       const nowMs = this.#clock()
-      const [next] = share.waiting as [Waiting]
-      const late = nowMs - next.sinceMs > this.#patienceMs(share, nowMs)
+      const late = nowMs - share.waiting[0]!.sinceMs > this.#patienceMs(share, nowMs)
       if (!late && (this.#isFull(share) || this.#mustYield(share, nowMs))) {
         queue.push(share)
         held += 1
         continue
       }
       held = 0
-      share.waiting.shift()
+      const next = (!late && this.#isFlood(share, nowMs) ? share.waiting.pop() : share.waiting.shift())!
       if (share.waiting.length > 0) queue.push(share)
       else markEmpty(share, nowMs)
       if (late) this.#cut(share, nowMs, next.shed)

@@ -126,14 +126,15 @@ export async function flood(t: TestContext, { requests, chance }: { requests: nu
   const harvest = harvester(node.routes)
   const tally = tallyOf(routes)
   const samples: Sample[] = []
+  const sampleEach = pauseEach * Math.ceil(requests / 20 / pauseEach)
   let world: World = await maker.fresh()
   let sent = 0
   let pausing: Promise<void> | undefined
 
   /** Between requests, with none in flight elsewhere for long: measures, and makes a fresh project. */
-  async function pause(): Promise<void> {
-    if (sent % wornAfter === 0) world = await maker.fresh()
-    if (sent % Math.ceil(requests / 20) === 0) samples.push({ ...(await node.memory()), at: sent })
+  async function pause(at: number): Promise<void> {
+    if (at % wornAfter === 0) world = await maker.fresh()
+    if (at % sampleEach === 0) samples.push({ ...(await node.memory()), at })
   }
   async function one(wire: ReturnType<typeof wireClient>): Promise<void> {
     const request = make(world)
@@ -151,7 +152,7 @@ export async function flood(t: TestContext, { requests, chance }: { requests: nu
     const wire = wireClient(node.port)
     while (sent < requests && tally.faults.length < 20 && node.child.exitCode === null) {
       sent += 1
-      if (sent % pauseEach === 0) pausing = pause()
+      if (sent % pauseEach === 0) pausing = pause(sent)
       await pausing
       await one(wire)
     }

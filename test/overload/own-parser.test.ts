@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const { id, secretKey: key } = await service.project()
+const { hostname, port } = new URL(service.url)
+
+type Request = [line: string, headers?: string[], body?: string]
+const keyed = [`X-Service-Project-ID: ${id}`, `X-Service-API-Key: ${key}`]
+const json = 'Content-Type: application/json'
+
+/** Every message of an agent has an id of its own: a repeat would only replay the first response. */
+function bytesOf([line, headers = [], text]: Request): Buffer {
+  const body = text?.replace('MESSAGE', randomUUID())
+  const length = body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
+  return Buffer.from(`${[`${line} HTTP/1.1`, 'Host: a', ...headers, ...length].join('\r\n')}\r\n\r\n${body ?? ''}`)
+}
+
+/** Sends the parts, with a pause between them, and returns the response without what differs between any two. */
+async function exchange(parts: Buffer[]): Promise<string> {
+  const socket = connect(Number(port), hostname)
+  let received = ''
+  const whole = Promise.withResolvers<void>()
+  socket.setEncoding('latin1').on('data', (part: string) => {
+    received += part
+    const [head, body] = [received.split('\r\n\r\n')[0]!, received.slice(received.indexOf('\r\n\r\n') + 4)]
+    const length = /content-length: (\d+)/i.exec(head)?.[1]
+    if (length === undefined ? received.endsWith('\r\n\r\n') : body.length >= Number(length)) whole.resolve()
+  })
+  socket.on('close', () => whole.resolve())
+  for (const [index, part] of parts.entries()) {
+    if (index > 0) await sleep(20)
+    socket.write(part)
+  }
+  await whole.promise
+  socket.destroy()
+  return received
+    .replace(/^Date: .*$/m, 'Date: now')
+    .replace(/^x-request-id: .*$/m, 'x-request-id: one')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'now')
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'id')
+    .replace(/^(?:x-)?ratelimit-\w+: .*\r\n/gim, '')
+}
+
+const plainRequests = async (): Promise<number> => {
+  const metrics = await (await fetch(`${service.url}/metrics`)).text()
+  return Number(/^tidings_http_plain_requests_total (\d+)/m.exec(metrics)![1])
+}
+
+const user = (properties: string) => `{"project_user_id":"ana","properties":${properties}}`
+const agent = [`X-API-Key: ${key}`, 'A2A-Version: 1.0', json]
+
+const streaming =
+  '{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":{"messageId":"MESSAGE","role":"ROLE_USER","parts":[{"text":"help"}]}}}'
+
+const requests: Record<string, Request> = {
+  'a page': ['GET /console/'],
+  'a health call': ['GET /healthz'],
+  'a path that does not exist': ['GET /nowhere?a=b'],
+  'a wrong method': ['DELETE /healthz'],
+  'a broken escape': ['GET /api/v1/users/%zz', keyed],
+  '4.1: a new user': ['POST /api/v1/users', [...keyed, json], user('{"plan":"premium"}')],
+  '4.1: text beyond ASCII': ['POST /api/v1/users', [...keyed, json], user('{"name":"Jürgen 👋"}')],
+  '4.1: a body without a type': ['POST /api/v1/users', keyed, user('{}')],
+  '4.1: a body that is not JSON': ['POST /api/v1/users', [...keyed, json], '{"project_user_id":'],
+  '4.1: an empty body': ['POST /api/v1/users', [...keyed, json], ''],
+  '4.1: no body': ['POST /api/v1/users', keyed],
+  '4.1: no key': ['POST /api/v1/users', [json], user('{}')],
+  '4.1: a wrong key': ['POST /api/v1/users', [keyed[0]!, 'X-Service-API-Key: svc_sk_wrong', json], user('{}')],
+  '4.1: a deep body': ['POST /api/v1/users', [...keyed, json], user(`${'{"a":'.repeat(300)}1${'}'.repeat(300)}`)],
+  '4.2: an absent user': ['PATCH /api/v1/users/bo', [...keyed, json], '{"properties":{}}'],
+  '4.3: a body that is not read': ['DELETE /api/v1/users/ana', [...keyed, json], '{"properties"'],
+  'a body that is too large for its route': [
+    'POST /console/session',
+    [json],
+    JSON.stringify({ token: 'a'.repeat(9_000) })
+  ],
+  'an id of the caller': ['GET /healthz', ['X-Request-ID: mine']],
+  'a task of an agent that does not exist': [
+    'POST /a2a',
+    agent,
+    '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"nothing"}}'
+  ],
+  'a stream of an agent': ['POST /a2a', agent, streaming]
+}
+
+describe('a request is answered alike whether we read it or Node', () => {
+  for (const [what, request] of Object.entries(requests)) {
+    it(what, async () => {
+      const before = await plainRequests()
+      const own = await exchange([bytesOf(request)])
+      const between = await plainRequests()
+      const bytes = bytesOf(request)
+      const node = await exchange([bytes.subarray(0, 5), bytes.subarray(5)])
+      const after = await plainRequests()
+      assert.equal(own.split('\r\n')[0]!.slice(0, 9), 'HTTP/1.1 ')
+      assert.equal(own, node)
+      // Reading the counter is itself such a request.
+      assert.deepEqual([between - before, after - between], [2, 1])
+    })
+  }
+})

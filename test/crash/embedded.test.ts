@@ -46,6 +46,27 @@ describe('faults of the embedded PostgreSQL', { concurrency: 3 }, () => {
     assert.equal(said.filter((line) => line === 'PostgreSQL was ended by SIGKILL; starting it again…').length, 2)
   })
 
+  test('a process of a killed PostgreSQL that does not notice its end is killed after a moment', async (t) => {
+    const dataDir = await preparedFolder(t)
+    const said: string[] = []
+    const server = await startEmbedded({ dataDir, say: (line) => said.push(line) })
+    atEnd(t, () => server.stop())
+    const client = new pg.Client({ connectionString: server.url })
+    client.on('error', () => {})
+    await client.connect()
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const [{ pid }] = rows as [{ pid: number }]
+    process.kill(pid, 'SIGSTOP')
+    process.kill(await postmasterPid(dataDir), 'SIGKILL')
+    // Without the kill it would be away for as long as the process is stopped.
+    await eventually(async () => assert.equal(await answers(server.url), true), 30_000)
+    assert.equal(isRunning(pid), false)
+    assert.ok(
+      said.includes(`Processes of the previous PostgreSQL did not end and were killed: ${pid}.`),
+      said.join('\n')
+    )
+  })
+
   test('a PostgreSQL that cannot restart ends the service, and the data folder works again after a stop', async (t) => {
     const dataDir = await preparedFolder(t)
     const said: string[] = []

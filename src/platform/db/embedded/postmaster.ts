@@ -6,6 +6,7 @@ import { archivingSettings, makeSpool } from './archiving.ts'
 import type { Cluster } from './cluster.ts'
 import { spawnAs } from './identity.ts'
 import { boundLog, explain, readLog, sizeOf } from './log.ts'
+import { endOrphans, orphansMs } from './orphans.ts'
 import { makeSocketFolder } from './places.ts'
 import { letPreviousEnd, type PidFile, previousMs, readPidFile, sendSignal } from './previous.ts'
 import { endWithUs } from './watch.ts'
@@ -24,7 +25,7 @@ const silenceMs = 600_000
 
 /** Starts PostgreSQL on a folder that no other can be using any more, and waits until it takes connections. */
 export async function startPostmaster(cluster: Cluster, say: Say, signal?: AbortSignal): Promise<Postmaster> {
-  const deadline = Date.now() + previousMs
+  const began = Date.now()
   for (let attempt = 0; ; attempt++) {
     signal?.throwIfAborted()
     await letPreviousEnd(cluster, say, signal)
@@ -33,9 +34,13 @@ export async function startPostmaster(cluster: Cluster, say: Say, signal?: Abort
     const result = await launch(cluster, say, signal)
     if (typeof result !== 'string') return result
     // When a postmaster is killed, its children notice within seconds and keep the memory they share until then.
-    const busy = /pre-existing shared memory block|lock file "[^"]*" already exists/.test(result)
-    if (!busy || Date.now() > deadline) throw explain(cluster, result)
+    const shared = result.includes('pre-existing shared memory block')
+    const busy = shared || /lock file "[^"]*" already exists/.test(result)
+    const waitedMs = Date.now() - began
+    if (!busy || waitedMs > previousMs) throw explain(cluster, result)
     if (attempt === 0) say('waiting for the processes of the previous PostgreSQL to end…')
+    const ended = shared && waitedMs > orphansMs ? await endOrphans(cluster.folder) : []
+    if (ended.length > 0) say(`Processes of the previous PostgreSQL did not end and were killed: ${ended.join(', ')}.`)
     await sleep(200, undefined, { signal })
   }
 }

@@ -881,6 +881,13 @@ export interface Operations {
       items: s.Actor[]
     }
   }
+  /** List who is in the audit log of the installation, by name; at most 200. Takes a token of the whole installation with the role admin. */
+  listInstallationActors: {
+    result: {
+      /** The entries of this page, newest first. */
+      items: s.Actor[]
+    }
+  }
   /** Create a management token; only this response contains its text. Takes a token with the role admin. */
   createToken: {
     body: {
@@ -2588,6 +2595,7 @@ export const operations: Record<keyof Operations, readonly [method: string, path
   listProjectAudit: ['GET', '/manage/v1/projects/{project_id}/audit'],
   listInstallationAudit: ['GET', '/manage/v1/audit'],
   listProjectActors: ['GET', '/manage/v1/projects/{project_id}/actors'],
+  listInstallationActors: ['GET', '/manage/v1/actors'],
   createToken: ['POST', '/manage/v1/tokens'],
   listTokens: ['GET', '/manage/v1/tokens'],
   deleteToken: ['DELETE', '/manage/v1/tokens/{token_id}'],

@@ -993,6 +993,10 @@ export interface CampaignPreview {
     reason: string | null
     /** Number of targets and devices that would be skipped, by reason. */
     skipped: Record<string, number>
+    /** If the time was too short for everyone: how many users were compared until then. */
+    visited?: number
+    /** With `visited`: about how many users the project has. */
+    about?: number
   }
   /** Up to five devices. */
   sample: {

@@ -10,6 +10,7 @@ import {
   type AuditRow,
   listActors,
   listAudit,
+  listInstallationActors,
   listInstallationAudit,
   type ManageAccess,
   type ManageCaller,
@@ -87,11 +88,27 @@ export function auditRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Po
       answer: Type.Object({ items: Type.Array(ActorAnswer) })
     },
     async ({ caller }) => {
-      const actors = await pool.reading((db) => listActors(db, caller.project!.id))
-      const { nameOf, roleOf } = await namesOf(caller.project!.id, actors)
-      return { items: actors.map((actor) => ({ actor, name: nameOf(actor), role: roleOf(actor) })) }
+      const { id } = caller.project!
+      return named(id, await pool.reading((db) => listActors(db, id)))
     }
   )
+
+  manage.get(
+    '/actors',
+    {
+      operationId: 'listInstallationActors',
+      summary: 'List who is in the audit log of the installation, by name; at most 200',
+      access: 'installation',
+      answer: Type.Object({ items: Type.Array(ActorAnswer) })
+    },
+    async () => named(null, await pool.reading(listInstallationActors))
+  )
+
+  /** Authors with their names in a project, or with null in the installation. */
+  async function named(projectId: ProjectId | null, actors: string[]) {
+    const { nameOf, roleOf } = await namesOf(projectId, actors)
+    return { items: actors.map((actor) => ({ actor, name: nameOf(actor), role: roleOf(actor) })) }
+  }
 }
 
 /** The database refuses a NUL, and no entry has one. */

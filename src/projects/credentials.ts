@@ -1,17 +1,17 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { hashTextOf, isPossible } from './keys.ts'
-import { createLookups, type From, type LookupCounts, type Soon } from './lookups.ts'
+import { byHash } from './lookups/by-hash.ts'
+import { createLookups, type From, type LookupCounts, type Soon } from './lookups/lookups.ts'
+import { createStrangers } from './lookups/strangers.ts'
 import type { Policy } from './policy.ts'
 import { type Principal, principalOf } from './principal.ts'
 import type { Project, ProjectRow } from './project.ts'
 import { findCodes, findSessions, type How, markSessionsSeen } from './session-store.ts'
 import * as store from './store.ts'
-import { createStrangers } from './strangers.ts'
 
 /** Announces every change of a key, token or project, so that other nodes drop their cached copies. */
 export const changedChannel = 'tidings_projects'
@@ -203,21 +203,6 @@ export function createCredentials({ pool, listener, toProject, people, log, metr
 /** Checked at every use: a cached look-up must not prolong a key. */
 const unlessEnded = (key: KnownKey | undefined): KnownKey | undefined =>
   key?.endsAtMs !== undefined && key.endsAtMs <= performance.now() ? undefined : key
-
-/** The rows by the text of their hash. Compared again in constant time. */
-async function byHash<Row extends { hash: Buffer }>(
-  hashes: string[],
-  find: (hashes: Buffer[]) => Promise<Row[]>
-): Promise<Map<string, Row>> {
-  const wanted = new Map(hashes.map((hash) => [hash, Buffer.from(hash, 'base64')]))
-  const found = new Map<string, Row>()
-  for (const row of await find([...wanted.values()])) {
-    const name = row.hash.toString('base64')
-    const hash = wanted.get(name)
-    if (hash && timingSafeEqual(row.hash, hash)) found.set(name, row)
-  }
-  return found
-}
 
 /** Records for the next flush that a credential was used. */
 function noted<Found extends { id: string }>(used: Set<string>, found: Soon<Found>): Soon<Found> {

@@ -47,7 +47,7 @@ export {
   listAudit,
   record as recordAudit
 } from './audit/audit-store.ts'
-export { listInstallationAudit, recordInstallation } from './audit/installation-store.ts'
+export { listInstallationActors, listInstallationAudit, recordInstallation } from './audit/installation-store.ts'
 export { createNames, type Names, type NamesOf } from './audit/names.ts'
 export {
   type ApiCaller,
@@ -62,6 +62,7 @@ export { checkIdentity, createIdentity, type Identity } from './identity.ts'
 export { resumeAll } from './jobs.ts'
 export type { KeyKind, Role } from './keys.ts'
 export { hashOf, isPossible, newCredential, prefixes } from './keys.ts'
+export { networkOf } from './lookups/strangers.ts'
 export type { NewKey } from './new-key.ts'
 export { counted, type Permit, type Policy, type PolicyHours } from './policy.ts'
 export { actorOf, atLeast, highestRole, type Principal, reachOf, roleIn } from './principal.ts'
@@ -102,7 +103,6 @@ export {
   sessionSeconds
 } from './session-store.ts'
 export { hasAdminToken, type KeyRow, pauseRunningProjects, renewWantedEvents, type TokenRow } from './store.ts'
-export { networkOf } from './strangers.ts'
 export { userTokenHeader } from './user-token.ts'
 export type Projects = ReturnType<typeof createProjects>
 

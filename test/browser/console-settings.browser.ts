@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { givenCampaign, put } from '../support/campaigns.ts'
 import { eventually, type TestProject } from '../support/service.ts'
-import { dialog, openAccountMenu, refusals, type Scene, sees, startWithConsole, story } from './console.ts'
+import { choose, dialog, openAccountMenu, refusals, type Scene, sees, startWithConsole, story } from './console.ts'
 
 const service = await startWithConsole({ WEBHOOK_ALLOW_PRIVATE: 'true' })
 
@@ -192,6 +192,19 @@ describe('settings', () => {
       await dialog(page).getByLabel('Type second-shop to confirm').fill('second-shop')
       await dialog(page).getByRole('button', { name: 'Delete' }).click()
       await row.waitFor({ state: 'detached' })
+      // The audit log of the installation tells who did it, and shows the changes of one author.
+      const name = `Ops ${Date.now()}`
+      const { token } = (await service.manage('POST', '/tokens', { json: { name, role: 'admin' } })).json
+      const headers = { authorization: `Bearer ${token}` }
+      await service.manage('POST', '/projects', { json: { name: 'Kiosk' }, headers })
+      await page.goto(`${service.url}/console/audit`)
+      await sees(page, /deleted the project Second shop/)
+      await choose(page, 'Who', `${name} (admin)`)
+      await page
+        .getByText(/deleted the project Second shop/)
+        .first()
+        .waitFor({ state: 'detached' })
+      await sees(page, /created the project Kiosk/)
     },
     refusals
   )

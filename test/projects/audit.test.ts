@@ -143,6 +143,12 @@ describe('the audit log of the installation', () => {
       'Ops deleted the project Shop'
     ])
     assert.deepEqual(await entries(`from=${new Date(Date.now() + 60_000).toISOString()}`), [])
+    // Its authors are listed by name, also those that were deleted.
+    const authors: Json[] = (await service.manage('GET', '/actors')).json.items
+    assert.deepEqual(
+      authors.filter(({ actor }) => actor === `token ${ops.id}`),
+      [{ actor: `token ${ops.id}`, name: 'Ops', role: 'admin' }]
+    )
   })
 
   it('is for admins of the whole installation alone', async () => {
@@ -150,7 +156,8 @@ describe('the audit log of the installation', () => {
     const own = await tokenOf(project, 'Owner', 'admin')
     const editor = (await service.manage('POST', '/tokens', { json: { name: 'Ed', role: 'editor' } })).json
     for (const headers of [own.headers, { authorization: `Bearer ${editor.token}` }])
-      assert.equal((await service.manage('GET', '/audit', { headers })).status, 403)
+      for (const path of ['/audit', '/actors'])
+        assert.equal((await service.manage('GET', path, { headers })).status, 403)
     // A token of one project is a matter of that project.
     assert.ok(!(await entries('action=token')).some(({ target }) => target === own.id))
   })

@@ -219,7 +219,8 @@ describe('a project that knows the ids of another', () => {
         // A refusal may repeat the requested id, or report it as unknown.
         assertSilent(reply, name, reply.status >= 400 ? Object.values(ids) : [])
         // Only administrators of the installation may read dead jobs and its audit log, and resume it.
-        if (/^\/manage\/v1\/(dead-jobs|audit|installation)/.test(path)) assert.equal(reply.status, 403, reply.text)
+        if (/^\/manage\/v1\/(dead-jobs|audit|actors|installation)/.test(path))
+          assert.equal(reply.status, 403, reply.text)
         // The preview of a campaign in the body finds no user of another project.
         else if (path.endsWith('/campaigns:preview')) assert.equal(must(reply).audience.users, 0)
         else if (name === 'POST /manage/v1/projects/{project_id}/erasures') assert.equal(must(reply).erased.users, 0)

@@ -85,7 +85,7 @@ export function listAudit(
 export const listActors = async (db: Db, projectId: ProjectId): Promise<string[]> =>
   (await db.query<{ actor: string }>(actors, [projectId, mostActors])).map(({ actor }) => actor)
 
-const mostActors = 200
+export const mostActors = 200
 
 /** Deletes a batch of entries older than an id, and returns their number. */
 export const sweepAudit = (db: Db, projectId: ProjectId, before: string) => db.run(sweep, [projectId, before])

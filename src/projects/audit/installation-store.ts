@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/db.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { newId } from '../../platform/ids.ts'
-import { type AuditEntry, type AuditFilter, type AuditRow, idsWithin } from './audit-store.ts'
+import { type AuditEntry, type AuditFilter, type AuditRow, idsWithin, mostActors } from './audit-store.ts'
 
 const insert = statement(
   'installation_audit.insert',
@@ -14,6 +14,17 @@ const filtered = (more: string) =>
     order by id desc limit $2`
 const list = statement('installation_audit.list', filtered(''))
 const listOf = statement('installation_audit.list_of_actor', filtered(' and actor = $6'))
+// Jumps from one actor to the next by index.
+const actors = statement(
+  'installation_audit.actors',
+  `with recursive each (actor) as (
+     (select actor from installation_audit order by actor limit 1)
+     union all
+     select (select a.actor from installation_audit a where a.actor > each.actor order by a.actor limit 1)
+       from each where each.actor is not null
+   )
+   select actor from each where actor is not null limit $1`
+)
 const sweep = statement(
   'installation_audit.sweep',
   'delete from installation_audit where id in (select id from installation_audit where id < $1 order by id limit 10000)'
@@ -32,6 +43,10 @@ export function listInstallationAudit(
   const given = [before, limit, ...idsWithin(period), action]
   return actor === undefined ? db.query<AuditRow>(list, given) : db.query<AuditRow>(listOf, [...given, actor])
 }
+
+/** The authors of the entries, as many as a person can choose from. */
+export const listInstallationActors = async (db: Db): Promise<string[]> =>
+  (await db.query<{ actor: string }>(actors, [mostActors])).map(({ actor }) => actor)
 
 /** Deletes a batch of entries older than an id, and returns their number. */
 export const sweepInstallationAudit = (db: Db, before: string) => db.run(sweep, [before])

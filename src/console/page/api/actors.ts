@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Actor } from '../../../wire.ts'
-import { project } from './client.ts'
+import { manage, project } from './client.ts'
 import { useHasRole, useProjectId } from './session.ts'
 
 /** Who has changed something in the project, by name. Only administrators may read it. */
@@ -13,6 +13,10 @@ export function useActors() {
     enabled: useHasRole('admin')
   })
 }
+
+/** Who is in the audit log of the installation, by name. */
+export const useInstallationActors = () =>
+  useQuery({ queryKey: ['actors', null], queryFn: () => manage<{ items: Actor[] }>('GET', '/actors') })
 
 /** The name of an author of changes, or its kind where the name is not known. */
 export function useNameOf(): (actor: string) => string {

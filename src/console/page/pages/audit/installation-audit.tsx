@@ -1,10 +1,10 @@
-import { Group, Select, Stack } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import type { AuditEntry } from '../../../../wire.ts'
+import { useInstallationActors } from '../../api/actors.ts'
 import { useInstallationList } from '../../api/paged-list.ts'
 import { PageLayout } from '../../parts/page.tsx'
-import { useUrlState } from '../../parts/url-state.ts'
+import { AuditFilters, useAuditQuery } from '../settings/audit-filters.tsx'
 import { AuditList } from '../settings/audit-list.tsx'
-import { PeriodSelect, useFrom } from '../settings/audit-period.tsx'
 
 const kinds = [
   { value: 'member.sign_in', label: 'Sign-ins of members' },
@@ -17,8 +17,7 @@ const kinds = [
 
 /** Sign-ins, and changes of members, tokens and projects, for admins of the whole installation. */
 export function InstallationAudit() {
-  const [action, setAction] = useUrlState('kind')
-  const from = useFrom()
+  const { query, filtered } = useAuditQuery()
   return (
     <PageLayout
       title="Audit log"
@@ -26,21 +25,10 @@ export function InstallationAudit() {
       docs="guides/people"
     >
       <Stack>
-        <Group>
-          <Select
-            label="What"
-            placeholder="Any"
-            clearable
-            w={200}
-            value={action || null}
-            onChange={setAction}
-            data={kinds}
-          />
-          <PeriodSelect />
-        </Group>
+        <AuditFilters actors={useInstallationActors().data?.items} kinds={kinds} />
         <AuditList
-          pages={useInstallationList<AuditEntry>('/audit', { action, from })}
-          filtered={Boolean(action || from)}
+          pages={useInstallationList<AuditEntry>('/audit', query)}
+          filtered={filtered}
           empty="Sign-ins and changes of the whole installation appear here."
         />
       </Stack>

@@ -1,10 +1,9 @@
-import { Group, Select, Stack } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import type { AuditEntry } from '../../../../wire.ts'
 import { useActors } from '../../api/actors.ts'
 import { usePagedList } from '../../api/paged-list.ts'
-import { useUrlState } from '../../parts/url-state.ts'
-import { AuditList, labelOf } from './audit-list.tsx'
-import { PeriodSelect, useFrom } from './audit-period.tsx'
+import { AuditFilters, useAuditQuery } from './audit-filters.tsx'
+import { AuditList } from './audit-list.tsx'
 
 const kinds = [
   { value: 'campaign', label: 'Campaigns' },
@@ -22,32 +21,15 @@ const kinds = [
 
 /** The changes in the project, each as a sentence. */
 export function Audit() {
-  const [actor] = useUrlState('actor')
-  const [action] = useUrlState('kind')
-  const from = useFrom()
+  const { query, filtered } = useAuditQuery()
   return (
     <Stack>
-      <Filters />
+      <AuditFilters actors={useActors().data?.items} kinds={kinds} />
       <AuditList
-        pages={usePagedList<AuditEntry>('/audit', { actor, action, from })}
-        filtered={Boolean(actor || action || from)}
+        pages={usePagedList<AuditEntry>('/audit', query)}
+        filtered={filtered}
         empty="Every change of this project appears here, with its author."
       />
     </Stack>
-  )
-}
-
-function Filters() {
-  const [actor, setActor] = useUrlState('actor')
-  const [kind, setKind] = useUrlState('kind')
-  const actors = useActors()
-  const people = actors.data?.items.map((one) => ({ value: one.actor, label: labelOf(one) })) ?? []
-  const common = { placeholder: 'Any', clearable: true, w: 200 }
-  return (
-    <Group>
-      <Select label="Who" {...common} searchable value={actor || null} onChange={setActor} data={people} />
-      <Select label="What" {...common} value={kind || null} onChange={setKind} data={kinds} />
-      <PeriodSelect />
-    </Group>
   )
 }

@@ -1,4 +1,4 @@
-import { Refusal } from '../platform/errors.ts'
+import { Refusal } from '../../platform/errors.ts'
 import { networkOf, type Strangers } from './strangers.ts'
 
 /** Returned without a promise if the credential was looked up a moment ago. */

@@ -28,6 +28,7 @@ export { holdSaved } from './saved/store.ts'
 export { type Whole, wholeOf } from './saved/whole.ts'
 export {
   countBatch,
+  countUsersBefore,
   findReach,
   firstUser,
   matchBatch,

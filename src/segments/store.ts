@@ -214,6 +214,15 @@ export async function countBatch(
   return { ...count!, sample: count!.sample ?? [], next: end }
 }
 
+const usersBefore = statement(
+  'segments.users_before',
+  'select count(*)::int as users from users where project_id = $1 and id < $2'
+)
+
+/** How many users come before the start of a batch. */
+export const countUsersBefore = async (db: Db, projectId: ProjectId, user: string): Promise<number> =>
+  (await db.one<{ users: number }>(usersBefore, [projectId, user]))!.users
+
 /** Counts the users of a batch that match, with or without a device, unless the segment has conditions on devices. */
 export async function countUsers(pool: Pool, projectId: ProjectId, segment: SegmentAt, user: string, size: number) {
   const end = await findEnd(pool, projectId, user, size)

@@ -279,8 +279,16 @@ describe('topics and preferences', () => {
     await dialog(page).getByRole('button', { name: 'Create' }).click()
     await page.getByRole('cell', { name: 'offers', exact: true }).waitFor()
     await page.goto(`${service.url}/console/p/${project.id}/users/ana?tab=preferences`)
-    await page.getByLabel('Offers').uncheck()
+    // The switch moves with the click, and does not jump back while it is saved.
+    const offers = page.getByRole('switch', { name: 'Offers' })
+    const clicked = `(() => {
+      const offers = document.getElementById('${await offers.getAttribute('id')}')
+      offers.click()
+      return offers.checked
+    })()`
+    assert.equal(await page.evaluate(clicked), false)
     await sees(page, 'Saved preferences')
+    assert.equal(await offers.isChecked(), false)
     const { json } = await project.call('GET', '/api/v1/users/ana/preferences')
     assert.deepEqual(json, { opted_out: false, topics: { offers: false } })
     await page.goto(`${service.url}/console/p/${project.id}/new-campaign`)
@@ -313,9 +321,18 @@ story('a saved segment is counted, and narrows a campaign that refers to it', as
   await page.reload()
   await sees(page, /At least 1,200 users now, of whom 900 .* Counted 20,000 of about 480,000 users\./)
   await page.goto(`${service.url}/console/p/${project.id}/new-campaign`)
+  // So does the count of a campaign.
+  await page.route('**/campaigns:preview', async (route) => {
+    const response = await route.fetch()
+    const json = await response.json()
+    Object.assign(json.audience ?? {}, { complete: false, visited: 20_000, about: 480_000 })
+    await route.fulfill({ response, json })
+  })
   await begin(page, 'upgrade', 'Upgrade')
   await toStep(page, 'Audience')
-  await page.locator('[data-audience=users]', { hasText: '1 user' }).waitFor()
+  await page.locator('[data-audience=users]', { hasText: 'at least 1 user' }).waitFor()
+  await sees(page, 'Counted 20,000 of about 480,000 users.')
+  await page.unrouteAll({ behavior: 'wait' })
   await page.getByRole('button', { name: 'Add saved segment' }).click()
   await page.locator('[data-audience=users]', { hasText: '0 users' }).waitFor()
   // On a phone a toast covers no button: the bar at the bottom stays above it.
@@ -333,6 +350,20 @@ story('a saved segment is counted, and narrows a campaign that refers to it', as
       assert.ok(top + height <= y, `${await button.textContent()} ends at ${top + height}, the toast begins at ${y}`)
     }
   }, 3_000)
+  // A dialog ends above toasts, which stay as long as the pointer is on them.
+  await toast.locator('> *').dispatchEvent('mouseover')
+  for (const [width, height] of [
+    [360, 740],
+    [800, 420]
+  ] as const) {
+    await page.setViewportSize({ width, height })
+    await press(page, 'Preview')
+    await eventually(async () => {
+      const [over, under] = [(await toast.boundingBox())!, (await dialog(page).boundingBox())!]
+      assert.ok(under.y + under.height <= over.y, `the dialog covers ${under.y} to ${under.y + under.height}`)
+    }, 3_000)
+    await dialog(page).getByRole('button', { name: 'Close' }).click()
+  }
   await sees(page, 'upgrade, version 1')
   assert.deepEqual((await saved(project, 'upgrade')).segment, { all: [{ ref: 'free' }] })
 })

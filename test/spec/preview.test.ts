@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { everyone, givenCampaign, givenMany, users } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
 import { givenUser } from '../support/messages.ts'
@@ -104,6 +105,21 @@ describe('the audience of a preview', () => {
     await project.call('POST', '/api/v1/devices/ana-phone/live-activity-start-tokens', { json: token })
     const reached = await preview(everyone, 'ride')
     assert.deepEqual([reached.devices, reached.skipped], [1, { no_live_activity_token: 2 }])
+  })
+})
+
+describe('a preview that runs out of time', () => {
+  it('says how many users it compared, and about how many there are', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 10_500, 'cut')
+    await givenCampaign(service, project)
+    const locked = service.sql('do $$ begin lock table users; perform pg_sleep(3.3); end $$')
+    await sleep(200)
+    const { audience } = (await project.call('POST', '/api/v1/campaigns/news:preview', { json: everyone })).json
+    await locked
+    const { users, complete, visited, about } = audience
+    assert.deepEqual([users, complete, visited], [10_000, false, 10_000])
+    assert.ok(about >= visited && about < 20_000, String(about))
   })
 })
 

@@ -4,6 +4,7 @@ import { steadyMs } from '../../platform/time.ts'
 import { isTransactional, refusalBy, type TopicDefaults, topicDefaults } from '../../preferences/preferences.ts'
 import {
   countBatch,
+  countUsersBefore,
   findReach,
   firstUser,
   matchBatch,
@@ -15,7 +16,7 @@ import {
   wholeOf
 } from '../../segments/segments.ts'
 import type { Renderer } from '../../templates/templates.ts'
-import type { Choices } from '../../users/users.ts'
+import { aboutUsers, type Choices } from '../../users/users.ts'
 import { type ProjectOf, rulesFor } from '../audience/limits.ts'
 import { loadRecipients } from '../audience/recipients-store.ts'
 import {
@@ -53,6 +54,8 @@ interface Found {
   /** The properties that targets give to devices of the sample. */
   own: ReadonlyMap<string, Record<string, unknown>>
   complete: boolean
+  /** If the time was too short for everyone: how many users were compared until then. */
+  visited?: number
   reason: string | null
   skipped: Record<string, number>
   /** Why devices of the sample would get nothing, as far as they were examined one by one. */
@@ -97,9 +100,11 @@ export const createPreview =
     const project = await rulesFor(projectOf, projectId, definition)
     const each = { ready, trigger, project, topics, usersUnderWay }
     const found = await countAudience(pool, projectId, audience, reach, each)
-    const { users, devices, deferred, complete, reason, skipped } = found
+    const { users, devices, deferred, complete, visited, reason, skipped } = found
+    // The planner's estimate may be too small.
+    const part = visited ? { visited, about: Math.max(await aboutUsers(pool, projectId), visited) } : {}
     return {
-      audience: { users, devices, deferred, complete, reason, skipped },
+      audience: { users, devices, deferred, complete, reason, skipped, ...part },
       trigger_properties: triggerPropertiesOf(written),
       ...(await sampleOf(pool, projectId, ready, trigger, { ...found, refusalOf: reach.refusalOf }))
     }
@@ -175,9 +180,10 @@ async function countEveryone(
 ): Promise<Found> {
   const found = none(null)
   const deadline = steadyMs() + countMs
+  let visited = 0
   let user: string | null = firstUser
   while (user !== null) {
-    if (steadyMs() > deadline) return { ...found, complete: false }
+    if (steadyMs() > deadline) return { ...found, complete: false, visited }
     const from: string = user
     const wanted = { size: usersAtOnce, sampleSize: sampleSize - found.sample.length, attributesType, respected }
     const count = () => countBatch(pool, projectId, segment, from, wanted)
@@ -188,6 +194,7 @@ async function countEveryone(
     skip(found, 'opted_out', optedOut)
     skip(found, 'topic_opted_out', topicOptedOut)
     found.sample.push(...sample)
+    visited += usersAtOnce
     user = next
   }
   return found
@@ -247,18 +254,19 @@ async function examineEveryone(pool: Pool, projectId: ProjectId, segment: Segmen
   const deadline = steadyMs() + countMs
   let place: Place | null = { user: firstUser, device: null }
   while (place !== null) {
-    if (steadyMs() > deadline) {
-      found.complete = false
-      break
-    }
+    if (steadyMs() > deadline) found.complete = false
+    if (!found.complete) break
     const from: Place = place
     const match = () => matchBatch(pool, projectId, segment, from, usersAtOnce, devicesAtOnce)
     const { deviceIds, next } = await patiently(match, deadline)
     found.devices += await examine(pool, projectId, each, { deviceIds, deadline }, found, users)
     found.sample.push(...deviceIds.slice(0, sampleSize - found.sample.length))
-    place = next
+    // A batch for which the time was too short is not counted as visited.
+    if (found.complete) place = next
   }
-  return { ...found, users: users.size }
+  // A place after a device of a user: this user was visited too.
+  const visited = place && (await countUsersBefore(pool, projectId, place.user)) + (place.device === null ? 0 : 1)
+  return { ...found, users: users.size, ...(visited && { visited }) }
 }
 
 /** Examines devices as sending does, and returns the number of those that would get the message. */

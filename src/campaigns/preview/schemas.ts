@@ -33,7 +33,13 @@ export const PreviewAnswer = Type.Object({
         type: 'object',
         additionalProperties: { type: 'integer' },
         description: 'Number of targets and devices that would be skipped, by reason.'
-      })
+      }),
+      visited: Type.Optional(
+        Type.Integer({
+          description: 'If the time was too short for everyone: how many users were compared until then.'
+        })
+      ),
+      about: Type.Optional(Type.Integer({ description: 'With `visited`: about how many users the project has.' }))
     },
     { description: 'The users and devices that would receive the message.' }
   ),

@@ -2,6 +2,7 @@ import { List, Text } from '@mantine/core'
 import type { Preview } from '../../../../../wire.ts'
 import { plural } from '../../../parts/texts.tsx'
 import { exclusionText } from '../../triggers/reasons.ts'
+import { countedText } from '../segment/segment-size.tsx'
 
 type Audience = Preview['audience']
 
@@ -28,11 +29,13 @@ export const AudienceSummary = (audience: Audience) => (
 )
 
 /** Who gets it later and who gets nothing, in words. */
-export const Exclusions = ({ deferred, reason, skipped, complete }: Audience) => (
+export const Exclusions = ({ deferred, reason, skipped, complete, ...part }: Audience) => (
   <>
     {deferred > 0 && <Text size="sm">{plural(deferred, 'device')} would get it later, after quiet hours.</Text>}
     {reason && <Text size="sm">{reasons[reason] ?? reason.replaceAll('_', ' ')}</Text>}
-    {!complete && !reason && <Text size="sm">Counted for three seconds, so there are more.</Text>}
+    {!complete && !reason && (
+      <Text size="sm">{countedText(part) || 'Counted for three seconds, so there are more.'}</Text>
+    )}
     {Object.keys(skipped).length > 0 && (
       <List size="sm" aria-label="Excluded">
         {Object.entries(skipped).map(([why, count]) => (

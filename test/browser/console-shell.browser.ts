@@ -12,6 +12,7 @@ await service.manage('POST', `/projects/${project.id}/simulator/devices`, {
   json: { device_id: 'ana-phone', platform: 'IOS', project_user_id: 'ana-1' }
 })
 await givenCampaign(service, project, { campaign_id: 'spring', name: 'Spring sale' })
+for (const name of ['Bakery', 'Garage', 'Library', 'Museum']) await service.project({ name })
 const send = async (title: string): Promise<string> => {
   const json = { push_notifications: [{ target: { project_user_id: 'ana-1' }, title }] }
   return (await project.call('POST', '/api/v1/messages:send', { json })).json.delivery_results[0].message_id
@@ -79,7 +80,6 @@ story('Home follows the project by one stream, without asking again and again', 
 })
 
 story('all projects have the header, and are found by their name', async ({ open }) => {
-  for (const name of ['Bakery', 'Garage', 'Library', 'Museum']) await service.project({ name })
   await send('Counted on the card')
   const page = await open(service, `p/${project.id}/home`)
   await page.getByLabel('Project', { exact: true }).selectOption('All projects…')

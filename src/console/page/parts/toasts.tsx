@@ -1,6 +1,7 @@
 import { Box, Button, Group, Paper, Text, UnstyledButton } from '@mantine/core'
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { RemoveIcon } from './icons.tsx'
+import { raiseDialogs } from './raise-dialogs.ts'
 import { makeRoom } from './toast-room.ts'
 import classes from './toasts.module.css'
 
@@ -42,6 +43,7 @@ export function Toasts() {
   const toasts = useSyncExternalStore(subscribe, () => shown)
   const corner = useRef<HTMLDivElement>(null)
   useEffect(() => makeRoom(corner.current!), [])
+  useEffect(() => raiseDialogs(corner.current!), [])
   return (
     <Box ref={corner} role="status" aria-label="Notifications" className={classes.toasts}>
       {toasts.map((each) => (

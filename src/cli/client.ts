@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { version } from '../platform/version.ts'
 import type { Connection } from './connection.ts'
 import { exit, Failure, usageFailure } from './exit.ts'
-import { asFailure, unreachable } from './refusals.ts'
+import { asFailure, brokeOff, unreachable } from './refusals.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -61,11 +61,18 @@ export function createClient(
     }
   }
 
-  /** Repeats after 429 and 503 as `Retry-After` says, a few times. Returns a success and throws everything else. */
+  /**
+   * Repeats after 429 and 503 as `Retry-After` says, a few times, and once when the connection broke off, as a kept one
+   * does that the server closed at this moment. Returns a success and throws everything else.
+   */
   async function send(method: Method, path: string, options: Send = {}, limitMs = responseMs): Promise<Response> {
     const { repeatable = method !== 'POST' } = options
     for (let attempt = 1; ; attempt += 1) {
-      const response = await once(method, path, options, limitMs)
+      const response = await once(method, path, options, limitMs).catch((error: unknown) => {
+        if (repeatable && attempt === 1 && brokeOff(error)) return
+        throw error
+      })
+      if (!response) continue
       const warning = response.ok && response.headers.get('x-service-warning')
       if (warning) warn(warning)
       if (response.ok) return response

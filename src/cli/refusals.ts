@@ -85,3 +85,10 @@ export function unreachable(url: string, error: unknown): Failure {
     return failure(`${url} does not respond in time. Check the address, or try again.`)
   return failure(`The connection to ${url} failed: ${message || code || (error as Error).message}. Try again.`)
 }
+
+/** Whether a connection that was open ended before the response. */
+export const brokeOff = (error: unknown): boolean =>
+  error instanceof Failure &&
+  ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(
+    ((error.cause as Error | undefined)?.cause as NodeJS.ErrnoException | undefined)?.code ?? ''
+  )

@@ -117,6 +117,18 @@ test('a create is not repeated after 503, and a long Retry-After is not waited f
   assert.match(JSON.parse(ran.stderr).error, /rate limit/)
 })
 
+test('a request that may be repeated is sent again when its connection breaks off, and a create is not', async (t) => {
+  const { url, seen } = await fakeServer(t, (request, response, attempt) => {
+    if (attempt === 2) empty(request, response, attempt)
+    else request.socket.destroy()
+  })
+  const reach = ['--url', url, '--token', 'secret', '-p', 'demo']
+  const listed = await run(['user', 'list', ...reach])
+  assert.deepEqual([listed.code, listed.stderr, seen.length], [0, '', 2])
+  assert.equal((await run(['project', 'create', 'shop', ...reach.slice(0, 4)])).code, 5)
+  assert.equal(seen.length, 3)
+})
+
 test('connection errors are explained and never show the token', async (t) => {
   const token = 'svc_at_very_secret'
   const page: Answer = (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')

@@ -114,7 +114,12 @@ async function strike({ random, nodes, server, gateway, start, restarting }: Par
 /** A PostgreSQL of this test, which starts again when it dies. Nodes know it as DATABASE_URL. */
 async function ownServer(t: TestContext) {
   const dataDir = await temporaryFolder(t)
-  const { url, stop } = await startEmbedded({ dataDir, say: () => {} })
+  // A PostgreSQL that stays away leaves no other trace: its folder is deleted with the test.
+  const said: string[] = []
+  t.after(() => said.forEach((line) => void t.diagnostic(line)))
+  const say = (line: string) => said.push(`${new Date().toISOString()} ${line}`)
+  const { url, stop, exited } = await startEmbedded({ dataDir, say })
+  void exited.then(() => say('It is not started again.'))
   t.after(stop)
   const first = () => Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
   return {

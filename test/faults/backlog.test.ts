@@ -71,8 +71,9 @@ describe('with slow gateways', () => {
       )
     const swept = async (id: string) => {
       await service.sql(`update triggers set wake_at = now() - interval '1 s' where id = $1`, [id])
-      await service.hurry('campaigns.sweep')
       await eventually(async () => {
+        // Each time anew: a sweep that runs in this moment sets its own next time.
+        await service.hurry('campaigns.sweep')
         const [{ moved }] = await service.sql(`select wake_at > now() as moved from triggers where id = $1`, [id])
         assert.ok(moved)
       })

@@ -127,3 +127,32 @@ it('a message that is settled or claimed while it is released for a retry stays 
   const stateOf = (at: number) => now.find(({ place }) => place === at)!.state
   assert.deepEqual([6, 7, 8, 9].map(stateOf), ['queued', 'skipped', 'handed', 'queued'])
 })
+
+it('recording what gateways accepted reads these messages, and not all others of the trigger', async (t) => {
+  const { pool, other, rows } = await given(t)
+  await other.query('rollback')
+  const many = Array.from({ length: 4_000 }, (_, n) => ({
+    ...rows[0]!,
+    device_id: `of-many-${n}`,
+    message_id: newId(),
+    due_at: null
+  }))
+  assert.equal(await insertMessages(pool, projectId, many), many.length)
+  const settlements = many
+    .slice(0, 200)
+    .map((row) => ({ ...row, state: 'accepted' as const, attempts: 1, gateway_message_id: row.push_id, claimed: row }))
+  const settled = await pool.transaction(async (tx) => {
+    // Otherwise a session reports what it read after ten seconds.
+    await tx.adhoc('select pg_stat_force_next_flush()', [])
+    return settleMessages(tx, projectId, settlements, new Date())
+  })
+  assert.equal(settled.length, 200)
+  // The months of a server that has just started have no statistics, which is when a plan goes wrong.
+  const counters = `select sum(n_tup_upd)::int as changed, sum(idx_tup_fetch + seq_tup_read)::int as read
+    from pg_stat_user_tables where relname ~ '^messages_'`
+  await eventually(async () => {
+    const [counted] = (await other.query(counters)).rows
+    assert.equal(counted.changed, 200)
+    assert.ok(counted.read <= 1_000, `${counted.read} messages were read`)
+  })
+})

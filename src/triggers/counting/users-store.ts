@@ -11,7 +11,9 @@ export interface CountedUser {
   language: string
 }
 
-// The trigger is compared as text, so that no plan starts from it: it may have a million messages, a user has few.
+// The trigger is compared as text, so that no plan starts from it: it may have a million messages, a user has few. The
+// statement is planned anew each time: a plan that was made for an empty month reads all messages of the project for
+// each user.
 const uncount = statement(
   'triggers.uncount_users',
   `insert into campaign_stats (project_id, campaign_id, hour, variant, language, step, slot, targeted, sent, failed,
@@ -44,5 +46,5 @@ export const uncountUsers = (
   deviceIds: string[]
 ) => {
   const values = [id, campaign_id, hourOf(new Date()), step ?? '', pickSlot(), JSON.stringify(users), deviceIds]
-  return tx.run(uncount, [projectId, ...values])
+  return tx.adhoc(uncount.text, [projectId, ...values])
 }

@@ -10,6 +10,7 @@ import { type Choices, mergeChoices } from './choice-store.ts'
 import { createIndexes } from './indexes.ts'
 import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
 import { createUserSearch } from './search.ts'
+import { statisticsJob } from './statistics.ts'
 import * as store from './store.ts'
 
 export type { Choices } from './choice-store.ts'
@@ -27,6 +28,7 @@ export {
   tooLarge
 } from './properties.ts'
 export { maxProperties } from './schemas.ts'
+export { learnProjects } from './statistics-store.ts'
 export { type DrawnUser, type PutUser, putUsers, type StoredUser } from './store.ts'
 export type BatchResult = { properties: Properties } | { error: string; code: RefusalCode }
 export type Users = ReturnType<typeof createUsers>
@@ -54,6 +56,7 @@ export interface UsersOptions {
 
 export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
   const writes = createCoalescer<Write, Outcome>(runTogether)
+  const indexes = createIndexes(pool)
 
   /**
    * One statement for each kind of write. They run one after the other, so that after a failure none is still running.
@@ -169,7 +172,8 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
     /** Deletes a batch of the users of a project that is being erased. */
     eraseWindow: store.eraseUserWindow,
     ...createUserSearch(pool),
-    ...createIndexes(pool),
+    ...indexes,
+    jobs: [...indexes.jobs, statisticsJob(pool)],
     /** Creates a user, and refuses if there is one of this id. */
     async createNew(projectId: ProjectId, projectUserId: unknown, properties: unknown = {}): Promise<store.StoredUser> {
       const id = checkProjectUserId(projectUserId)

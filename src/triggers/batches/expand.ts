@@ -6,6 +6,7 @@ import type { ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
 import { inParts } from '../../platform/parts.ts'
 import { SegmentFailed } from '../../segments/segments.ts'
+import { learnProjects } from '../../users/users.ts'
 import { addToCounters, type OnEnded } from '../counting/counter-store.ts'
 import { noChange } from '../counting/delta.ts'
 import { terminal } from '../store.ts'
@@ -102,6 +103,8 @@ export class Expansion {
     const ready = await versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
     try {
       const step = await nextStep(pool, projectId, trigger, ready, reach.now, room)
+      // Its batches look thousands of devices up: in an unknown project each look-up could read all of them.
+      if (step.deviceIds.length > batchDevices) await learnProjects(pool, [projectId])
       reach.now = Math.min(reach.most, widened(reach.now, step.deviceIds.length))
       const only = await this.#book(projectId, trigger, ready.definition, step)
       if (only !== undefined) await batches.run({ projectId, triggerId, number: only }, job, true)

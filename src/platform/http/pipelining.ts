@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { createFront, type Front, type Handle, type PlainConnection } from './front/front.ts'
+import { createPlainReader, type Handle, type PlainConnection, type PlainReader } from './plain/reader.ts'
 
 /** With this many waiting requests, nothing more is parsed from a connection until half of them are done. */
 const mostWaiting = 16
@@ -34,16 +34,16 @@ export function readInTurnOf(socket: Lined, projectId: string): void {
  * of a chunk of 64 KiB at once, some 3,600 of the shortest, and order only the responses: a DELETE, which has no body
  * to wait for, would overtake the POST before it.
  */
-export function takeTurns(server: Server, own: boolean, isShared: () => boolean): Front {
+export function takeTurns(server: Server, own: boolean, isShared: () => boolean): PlainReader {
   const [handle] = server.listeners('request') as [Handle]
   server.off('request', handle)
   server.on('request', (request: IncomingMessage, response: ServerResponse) => enter(request, response, handle))
   const [attachParser] = server.listeners('connection') as [(socket: Socket) => void]
   server.off('connection', attachParser)
-  const front = createFront(server, handle)
+  const plain = createPlainReader(server, handle)
   const read = createReading((socket) => attachParser.call(server, socket), isShared)
-  server.on('connection', (socket: Socket) => read(socket, own ? front.open(socket) : undefined))
-  return front
+  server.on('connection', (socket: Socket) => read(socket, own ? plain.open(socket) : undefined))
+  return plain
 }
 
 function enter(request: IncomingMessage, response: ServerResponse, handle: Handle): void {

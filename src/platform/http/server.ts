@@ -66,14 +66,14 @@ export function createHttp({ log, metrics, trustProxy, parser }: HttpOptions): H
   const shares = new Shares({ backlogOf })
   countShares(metrics, shares)
   const answered = createAnswered(log, metrics, timeLimit)
-  const front = takeTurns(app.server, parser === 'own', () => shares.isShared())
+  const plain = takeTurns(app.server, parser === 'own', () => shares.isShared())
   metrics.counter(
     'tidings_http_plain_requests_total',
     'Requests of the usual form, which were read without the parser of Node (HTTP_PARSER).',
-    () => [{ labels: {}, value: front.taken() }]
+    () => [{ labels: {}, value: plain.taken() }]
   )
   app.addHook('preClose', (done) => {
-    front.closeIdle()
+    plain.closeIdle()
     done()
   })
   installBodyParser(app)
@@ -104,7 +104,7 @@ export function createHttp({ log, metrics, trustProxy, parser }: HttpOptions): H
     async close(deadlineMs) {
       const cut = setTimeout(() => {
         app.server.closeAllConnections()
-        front.closeAll()
+        plain.closeAll()
       }, deadlineMs)
       await app.close()
       clearTimeout(cut)

@@ -6,11 +6,11 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createFront, type Handle } from './front.ts'
+import { createPlainReader, type Handle } from './reader.ts'
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 
-/** A server whose connections the front reads, and that leaves none to Node. */
+/** A server whose connections the reader takes, and that leaves none to Node. */
 async function serve(handle: Handle, limits: { keepAliveTimeout?: number; headersTimeout?: number } = {}) {
   const server = createServer(limits)
   const errors: string[] = []
@@ -19,20 +19,20 @@ async function serve(handle: Handle, limits: { keepAliveTimeout?: number; header
     socket.destroy()
   })
   server.removeAllListeners('connection')
-  const front = createFront(server, handle, 20)
+  const reader = createPlainReader(server, handle, 20)
   server.on('connection', (socket: Socket) => {
-    const connection = front.open(socket)
+    const connection = reader.open(socket)
     socket.on('data', (chunk) => assert.ok(connection.take(chunk)))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   after(() => {
-    front.closeIdle()
-    front.closeAll()
+    reader.closeIdle()
+    reader.closeAll()
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  return { front, errors, client: () => connect({ port, host: '127.0.0.1', allowHalfOpen: true }) }
+  return { reader, errors, client: () => connect({ port, host: '127.0.0.1', allowHalfOpen: true }) }
 }
 
 const ok: Handle = (_, response) => void response.end('ok')
@@ -67,11 +67,11 @@ describe('0080: a connection that we read keeps the limits that Node keeps', () 
 
   it('closing ends a connection without a request at once, and one with a request after its response', async () => {
     const running = Promise.withResolvers<ServerResponse>()
-    const { client, front } = await serve((_, response) => running.resolve(response))
+    const { client, reader } = await serve((_, response) => running.resolve(response))
     const [idle, busy] = [client(), client()]
     busy.write(get)
     const response = await running.promise
-    front.closeIdle()
+    reader.closeIdle()
     assert.equal(await text(idle), '')
     assert.equal(await text(client()), '', 'a connection that is accepted meanwhile')
     response.end('done')

@@ -16,7 +16,7 @@ export interface PlainConnection {
   leave(): void
 }
 
-export interface Front {
+export interface PlainReader {
   open(socket: Socket): PlainConnection
   /** Requests that were read here since the start. */
   taken(): number
@@ -36,7 +36,7 @@ interface Held {
  * Reads requests of the usual form, and gives them to the same handler as Node does (decision 0080). Node's parser and
  * streams take half of the time of a small request. A connection that sends anything else is Node's from then on.
  */
-export function createFront(server: Server, handle: Handle, lookEveryMs = 5_000): Front {
+export function createPlainReader(server: Server, handle: Handle, lookEveryMs = 5_000): PlainReader {
   const connections = new Map<Socket, Held>()
   const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(server.keepAliveTimeout / 1_000)}\r\n`
   let closing = false

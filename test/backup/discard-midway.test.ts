@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { it, type TestContext } from 'node:test'
+import { agentOf } from '../a2a/agent.ts'
+import { run, temporaryFolder } from '../cli/service.ts'
+import { givenCampaign, readTrigger, triggered, users } from '../support/campaigns.ts'
+import type { Json } from '../support/http.ts'
+import { givenUser, read, results, succeed, to } from '../support/messages.ts'
+import { eventually, startNode, startService, type TestProject, type TestService } from '../support/service.ts'
+import { here, killedInTheMiddle, restored, resumed } from './support/restored.ts'
+
+const push = 'send-push-notification'
+const trigger = 'trigger-campaign'
+
+/** A backup of a project in which a trigger, a push and three tasks of agents were under way. */
+async function backedUp(t: TestContext) {
+  const service = await startService()
+  const project = await service.project({ mode: 'simulator' })
+  await givenUser(project, 'ana', { id: 'ana-phone', push_token: 'aa'.repeat(32) })
+  await givenUser(project, 'ben', { id: 'ben-phone', push_token: 'bb'.repeat(32) })
+  await givenCampaign(service, project)
+  const faults = { json: { apns: { down: true } } }
+  assert.equal((await service.manage('PUT', `/projects/${project.id}/simulator/faults`, faults)).status, 200)
+  const running = await triggered(project, users('ana', 'ben'))
+  const open = 'select 1 from messages where trigger_id = $1'
+  await eventually(async () => assert.equal((await service.sql(open, [running])).length, 2))
+  assert.equal((await service.manage('POST', `/projects/${project.id}:pause`, {})).status, 200)
+  const [sent] = await results(project, [to('ana', { title: 'A push' })])
+  const ids = {
+    running,
+    push: sent.message_id as string,
+    fresh: await begunTask(service, project, { skill: push, projectUserId: 'ana', title: 'Nothing done' }, false),
+    sending: await begunTask(service, project, { skill: push, projectUserId: 'ben', title: 'Sending' }, true),
+    triggering: await begunTask(
+      service,
+      project,
+      { skill: trigger, campaignId: 'news', targets: [{ projectUserId: 'ben' }] },
+      true
+    )
+  }
+  await service.app.idle()
+  await service.close()
+  // The project ran when the backup was made, and its processes were in the middle of their work.
+  await service.sql(`update messages set state = 'handed', owner = gen_random_uuid()`)
+  await service.sql('update projects set paused_at = null')
+  const file = join(await temporaryFolder(t), 'one.backup')
+  const made = await run(['backup', file], { env: { DATABASE_URL: service.databaseUrl } })
+  assert.equal(made.code, 0, made.stderr)
+  return { file, project, ids }
+}
+
+/** A task whose node died before it wrote the end, and with or without the effect. */
+async function begunTask(service: TestService, project: TestProject, asked: Json, done: boolean): Promise<string> {
+  const { id, status } = await agentOf(service, project, 'plain').send(asked)
+  assert.equal(status.state, 'completed')
+  const [{ content }] = await service.sql('select content from a2a_tasks where id = $1', [id])
+  const { skill, ...fields } = asked
+  const left = { ...content, log: content.log.slice(0, 2), artifacts: [], request: { skill, fields } }
+  await service.sql(`update a2a_tasks set state = 'working', due_at = now(), content = $2 where id = $1`, [
+    id,
+    JSON.stringify(left)
+  ])
+  if (done) return id
+  await service.sql('delete from idempotency_keys where key like $1', [`${id}.%`])
+  await service.sql(`delete from messages where content::text like '%${fields.title}%'`)
+  return id
+}
+
+async function inboxOf(node: TestService, { id }: TestProject): Promise<string[]> {
+  const { items } = (await node.manage('GET', `/projects/${id}/simulator/inbox`)).json
+  return items.map(({ title }: Json) => title).sort()
+}
+
+/** The state of a task, and its last words. */
+async function endOf(node: TestService, project: TestProject, id: string): Promise<[state: string, words: string]> {
+  const { status } = await agentOf(node, project, 'plain').get(id)
+  return [status.state, status.message?.parts[0]?.text ?? '']
+}
+
+/** Restores the backup, begins a discard of what was due, and does something before a node starts. */
+async function discarded(t: TestContext, before: (env: Record<string, string>, ids: Ids) => Promise<void>) {
+  const { file, project: old, ids } = await backedUp(t)
+  const env = await restored(t, file)
+  const asked = await run(['resume', '--discard', '--yes', '--json'], { env })
+  assert.equal(asked.json<{ discarding: boolean }>().discarding, true)
+  await before(env, ids)
+  const node = await startNode(env)
+  const project = here(node, old)
+  await node.manage('DELETE', `/projects/${project.id}/simulator/faults`)
+  await resumed(node)
+  const open = `select 'task' from a2a_tasks where due_at is not null union all
+                select 'trigger' from triggers where ended_at is null union all
+                select 'message' from messages where state in ('queued', 'handed', 'unknown')`
+  await eventually(async () => assert.deepEqual(await node.sql(open), []), 30_000)
+  return { node, project, ids }
+}
+
+type Ids = Awaited<ReturnType<typeof backedUp>>['ids']
+
+const byDiscard = /Canceled by resume --discard/
+
+it('resume --discard ends tasks of agents that had begun, and nothing of them is sent', async (t) => {
+  const { node, project, ids } = await discarded(t, async () => {})
+  const [state, words] = await endOf(node, project, ids.fresh)
+  assert.equal(state, 'canceled', 'nothing had been done')
+  assert.match(words, byDiscard)
+  // Something had been done: a push existed. The task tells what became of it.
+  const [sending, told] = await endOf(node, project, ids.sending)
+  assert.equal(sending, 'failed')
+  assert.match(told, byDiscard)
+  // A trigger had been accepted: it is canceled, and so is the task.
+  const [{ id, ...ofAgent }] = await node.sql(`select id, state, reason from triggers where id <> $1`, [ids.running])
+  assert.deepEqual(ofAgent, { state: 'canceled', reason: 'discarded' }, id)
+  assert.equal((await endOf(node, project, ids.triggering))[0], 'canceled')
+  assert.deepEqual(await inboxOf(node, project), [])
+})
+
+it('resume --discard=none ends a discard that is under way, and sends what was not canceled yet', async (t) => {
+  const { node, project, ids } = await discarded(t, async (env, { running }) => {
+    await killedInTheMiddle(t, env, running)
+    const stopped = await run(['resume', '--discard=none', '--json'], { env })
+    assert.deepEqual([stopped.code, stopped.json<{ resumed: boolean }>().resumed], [0, true], stopped.stderr)
+  })
+  // What was canceled stays so. Tasks come first.
+  assert.equal((await endOf(node, project, ids.fresh))[0], 'canceled')
+  // The killed node had marked this trigger, and had not reached its messages.
+  const { state, reason, counts } = await readTrigger(project, ids.running)
+  assert.deepEqual([state, reason, counts.sent, counts.skipped], ['canceled', 'discarded', 2, 0])
+  // Single messages come last.
+  assert.equal((await read(project, ids.push)).json.status, succeed)
+  const inbox = await inboxOf(node, project)
+  for (const title of ['A push', 'Sending', 'Hello']) assert.ok(inbox.includes(title), `${title}: ${inbox}`)
+  assert.ok(!inbox.includes('Nothing done'))
+})

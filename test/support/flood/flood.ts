@@ -9,6 +9,7 @@ import { ask, type Json } from '../http.ts'
 import { temporaryFolder } from '../program.ts'
 import type { Chance } from './chance.ts'
 import { harvester } from './harvest.ts'
+import { inWords, type Memory } from './memory.ts'
 import { type Route, requestMaker, routesOf, type WildRequest } from './requests.ts'
 import { type WireReply, wireClient } from './wire.ts'
 import { type Known, marker, type World, worldMaker } from './world.ts'
@@ -20,11 +21,10 @@ const clients = 16
 /** After so many requests they go to a fresh project, because they wear out what they find. */
 const wornAfter = 4_000
 const pauseEach = 500
+/** A run of more requests takes long: it tells how it goes on. */
+const longRun = 100_000
+const sampledAtLeastEach = 50_000
 
-interface Memory {
-  rss: number
-  heap: number
-}
 type Sample = Memory & { at: number }
 
 /** Starts a node in a separate process, whose log is kept. */
@@ -126,15 +126,20 @@ export async function flood(t: TestContext, { requests, chance }: { requests: nu
   const harvest = harvester(node.routes)
   const tally = tallyOf(routes)
   const samples: Sample[] = []
-  const sampleEach = pauseEach * Math.ceil(requests / 20 / pauseEach)
+  const sampleEach = Math.min(sampledAtLeastEach, pauseEach * Math.ceil(requests / 20 / pauseEach))
   let world: World = await maker.fresh()
+  const beganAt = Date.now()
   let sent = 0
   let pausing: Promise<void> | undefined
 
   /** Between requests, with none in flight elsewhere for long: measures, and makes a fresh project. */
   async function pause(at: number): Promise<void> {
     if (at % wornAfter === 0) world = await maker.fresh()
-    if (at % sampleEach === 0) samples.push({ ...(await node.memory()), at })
+    if (at % sampleEach !== 0) return
+    const sample = { ...(await node.memory()), at }
+    samples.push(sample)
+    const seconds = Math.round((Date.now() - beganAt) / 1_000)
+    if (requests > longRun) console.log(`${at} requests after ${seconds} s, in MB: ${inWords(sample)}`)
   }
   async function one(wire: ReturnType<typeof wireClient>): Promise<void> {
     const request = make(world)
@@ -158,7 +163,6 @@ export async function flood(t: TestContext, { requests, chance }: { requests: nu
     }
     wire.close()
   }
-  const beganAt = Date.now()
   await Promise.all(Array.from({ length: clients }, client))
   const seconds = (Date.now() - beganAt) / 1000
   if (node.child.exitCode !== null) tally.faults.push(`the node ended:\n${node.log().slice(-5).join('\n')}`)

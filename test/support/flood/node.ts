@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { startApp } from '../../../src/app.ts'
 import { readConfig } from '../../../src/platform/config/config.ts'
 import { createLog } from '../../../src/platform/log.ts'
+import { measured } from './memory.ts'
 
 // A node in a separate process, so that its memory and its log are its own. It names its routes, measures its memory
 // after a collection, and says when no job is due.
@@ -26,11 +27,7 @@ const app = await startApp({
 })
 
 process.on('message', (asked) => {
-  if (asked === 'memory') {
-    globalThis.gc!()
-    const { rss, heapUsed, external } = process.memoryUsage()
-    process.send!({ rss, heap: heapUsed + external })
-  }
+  if (asked === 'memory') process.send!(measured())
   if (asked === 'idle') void app.idle().then(() => process.send!('idle'))
 })
 process.on('disconnect', () => process.exit(0))

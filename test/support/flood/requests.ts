@@ -55,6 +55,10 @@ const rests = [
   'README'
 ]
 
+/** Documents of hundreds of kilobytes, which are the same for every request: they would take most of the time. */
+const pages = /^\/(metrics|openapi|docs|llms|sdk|console$|console\/\*)/
+const isPage = ({ method, url }: Route) => (method === 'GET' || method === 'HEAD') && pages.test(url)
+
 /** Makes requests for the routes; the world may be replaced by a fresh one at any time. */
 export function requestMaker(routes: Route[], hidden: Known, chance: Chance) {
   function param(name: string, route: Route, caller: Caller, { known, projectId }: World): string {
@@ -142,8 +146,11 @@ export function requestMaker(routes: Route[], hidden: Known, chance: Chance) {
     }
   }
 
+  const others = routes.filter((route) => !isPage(route))
+
   return function next(world: World): WildRequest {
-    const route = chance.pick(routes)
+    const any = chance.pick(routes)
+    const route = isPage(any) && chance.percent(80) ? chance.pick(others) : any
     const caller = callerOf(route, world)
     const method = chance.percent(92) ? route.method : chance.pick(usual)
     const path = pathOf(route, caller, world) + queryOf(route, world)

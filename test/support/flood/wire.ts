@@ -42,7 +42,13 @@ export function wireClient(port: number) {
     socket ??= connect({ port, host: '127.0.0.1', noDelay: true })
     const here = socket
     return new Promise((resolve, reject) => {
-      let seen = Buffer.alloc(0)
+      let chunks: Buffer[] = []
+      let size = 0
+      let needed = 0
+      const seen = (): Buffer => {
+        if (chunks.length > 1) chunks = [Buffer.concat(chunks, size)]
+        return chunks[0]!
+      }
       const finish = (reply: WireReply | undefined, error?: Error) => {
         clearTimeout(timer)
         here.removeAllListeners()
@@ -60,13 +66,16 @@ export function wireClient(port: number) {
       here.on('error', () => finish(streamed?.()))
       here.on('close', () => finish(streamed?.()))
       here.on('data', (chunk) => {
-        seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk])
-        const reply = replyIn(seen, request.head)
-        if (reply === 'stream') {
+        chunks.push(chunk)
+        size += chunk.length
+        if (size < needed) return
+        const reply = replyIn(seen(), request.head)
+        if (typeof reply === 'number') needed = reply
+        else if (reply === 'stream') {
           clearTimeout(timer)
-          streamed = () => ({ ...finalHead(seen)!.head, text: seen.toString('utf8'), closes: true })
+          streamed = () => ({ ...finalHead(seen())!.head, text: seen().toString('utf8'), closes: true })
           timer = setTimeout(() => finish(streamed!()), streamMs)
-        } else if (reply) finish(reply)
+        } else finish(reply)
       })
       here.write(request.bytes)
     })
@@ -113,10 +122,11 @@ function finalHead(bytes: Buffer): { head: Head; rest: Buffer } | undefined {
   return undefined
 }
 
-/** The whole response; undefined while bytes are missing, and `stream` for one that has no end. */
-function replyIn(bytes: Buffer, bodiless: boolean): WireReply | 'stream' | undefined {
+/** The whole response, or how many bytes it needs at least; `stream` for one that has no end. */
+function replyIn(bytes: Buffer, bodiless: boolean): WireReply | 'stream' | number {
+  const more = bytes.length + 1
   const found = finalHead(bytes)
-  if (!found) return undefined
+  if (!found) return more
   const { status, headers, length } = found.head
   const closes = headers.get('connection') === 'close'
   if (bodiless || status === 204 || status === 304) return { status, headers, text: '', closes }
@@ -124,10 +134,12 @@ function replyIn(bytes: Buffer, bodiless: boolean): WireReply | 'stream' | undef
   const body = found.rest.subarray(length)
   if (headers.has('content-length')) {
     const size = Number(headers.get('content-length'))
-    return body.length < size ? undefined : { status, headers, text: body.toString('utf8', 0, size), closes }
+    return body.length < size
+      ? more - 1 + size - body.length
+      : { status, headers, text: body.toString('utf8', 0, size), closes }
   }
   if (headers.get('transfer-encoding') !== 'chunked') return { status, headers, text: body.toString('utf8'), closes }
   return body.subarray(-5).equals(Buffer.from('0\r\n\r\n'))
     ? { status, headers, text: body.toString('utf8'), closes }
-    : undefined
+    : more
 }

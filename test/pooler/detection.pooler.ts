@@ -143,3 +143,22 @@ describe('a start through pgbouncer', () => {
     )
   })
 })
+
+it('tidings upgrade --check leaves no setting in a back end that the pooler lends to nodes next', async (t) => {
+  const { url } = await migratedDatabase(t)
+  // One back end, so that the next client gets the one of the command.
+  const address = await pooled(t, url, 'transaction', { default_pool_size: 1 })
+  const env = { DATABASE_URL: address, DATABASE_POOLER: 'transaction', DATA_DIR: await temporaryFolder(t) }
+  const settings = () =>
+    withClient(address, async (client) => {
+      const { rows } = await client.query(
+        `select pg_backend_pid() as pid, current_setting('default_transaction_read_only') as read_only,
+                current_setting('statement_timeout') as timeout`
+      )
+      return rows[0]
+    })
+  const before = await settings()
+  const ran = await run(['upgrade', '--check', '--json'], { env })
+  assert.equal(ran.code, 0, ran.stdout)
+  assert.deepEqual(await settings(), before)
+})

@@ -67,7 +67,8 @@ describe('tidings upgrade --check', () => {
     const { url } = await emptyDatabase(t)
     const env = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: url }
     assert.equal((await check(env)).of('Migrations')[0]!.message, 'the database is empty; the first start sets it up')
-    await run(['migrate'], { env })
+    const migrated = await run(['migrate'], { env })
+    assert.equal(migrated.code, 0, migrated.stderr)
     await withClient(url, (client) =>
       client.query(`insert into migrations (id, name, applied_at, beside) values (9998, '9998-beside', now(), true)`)
     )

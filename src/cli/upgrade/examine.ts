@@ -39,8 +39,9 @@ async function checkInstallation(shell: Shell, config: Config): Promise<Finding[
   try {
     const client = await pool.connect()
     try {
-      await client.query(`set default_transaction_read_only = on`)
-      await client.query(`set statement_timeout = '10s'`)
+      // Settings of a transaction, not of the session: a pooler lends the session to nodes, which could not write then.
+      await client.query('begin read only')
+      await client.query(`set local statement_timeout = '10s'`)
       const facts = await store.readFacts(client)
       const server = ok('PostgreSQL', `${database.name}, version ${facts.version}, ${bytes(facts.bytes)}`)
       if (!facts.set_up) return [server, ok('Migrations', 'the database is empty; the first start sets it up')]
@@ -60,6 +61,7 @@ async function checkInstallation(shell: Shell, config: Config): Promise<Finding[
         warn('Backup', 'the time of the last one is not known here. Make one before you upgrade.')
       ]
     } finally {
+      await client.query('rollback').catch(() => {})
       await client.end().catch(() => {})
     }
   } finally {

@@ -2,6 +2,7 @@ import { openSync, writeSync } from 'node:fs'
 import { startApp } from '../../src/app.ts'
 import type { Push, Sender } from '../../src/gateways/gateways.ts'
 import { readConfig } from '../../src/platform/config/config.ts'
+import { connectionOf } from '../../src/platform/db/open.ts'
 import { silentLog } from './log.ts'
 
 // A node in a separate process, for tests that kill it. Its gateway writes each push into a ledger that outlives it,
@@ -36,7 +37,7 @@ const sender: Sender = {
 }
 
 const config = readConfig(process.env)
-const database = { connection: { connectionString: config.DATABASE_URL! } }
+const database = { connection: connectionOf({ ...config, DATABASE_URL: config.DATABASE_URL! }) }
 const app = await startApp({ config, database, log: silentLog, role, say: () => {}, sender })
 process.stdout.write(`it is ready at ${app.baseUrl}\n`)
 process.on('SIGTERM', () => void app.close().then(() => process.exit(0)))

@@ -4,6 +4,7 @@ import { createProviderTokens } from '../../src/gateways/credentials/provider-to
 import { createSender } from '../../src/gateways/sender/sender.ts'
 import { readConfig } from '../../src/platform/config/config.ts'
 import { openPool } from '../../src/platform/db/db.ts'
+import { connectionOf } from '../../src/platform/db/open.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { NodeRole } from '../../src/platform/nodes/nodes.ts'
 
@@ -16,7 +17,7 @@ const credential = JSON.parse(process.env.GATEWAY!) as ApnsCredential
 const config = readConfig(process.env)
 const role = (process.env.ROLE ?? 'all') as NodeRole
 const log = await createLog('warn', false)
-const connection = { connectionString: config.DATABASE_URL! }
+const connection = connectionOf({ ...config, DATABASE_URL: config.DATABASE_URL! })
 const key = config.MASTER_KEY!
 const providerTokens = process.env.TOKEN
   ? { of: async () => process.env.TOKEN! }

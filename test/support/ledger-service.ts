@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs'
 import { startApp } from '../../src/app.ts'
 import type { Push, Sender } from '../../src/gateways/gateways.ts'
 import { readConfig } from '../../src/platform/config/config.ts'
+import { connectionOf } from '../../src/platform/db/open.ts'
 import { silentLog } from './log.ts'
 
 // The whole service in a process of its own that can be killed, with gateways that record the pushes they accept.
@@ -40,7 +41,7 @@ const sender: Sender = {
 }
 
 const config = readConfig(process.env)
-const connection = { connectionString: config.DATABASE_URL! }
+const connection = connectionOf({ ...config, DATABASE_URL: config.DATABASE_URL! })
 const app = await startApp({
   config,
   database: { connection },

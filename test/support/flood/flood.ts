@@ -6,6 +6,7 @@ import type { OpenApi } from '../../../src/platform/http/openapi/openapi.ts'
 import { startChild } from '../children.ts'
 import { createDatabase, databaseUrl, dropDatabase, withClient } from '../database.ts'
 import { ask, type Json } from '../http.ts'
+import { throughPooler } from '../pooled.ts'
 import { temporaryFolder } from '../program.ts'
 import type { Chance } from './chance.ts'
 import { harvester } from './harvest.ts'
@@ -36,7 +37,7 @@ async function startFlooded(t: TestContext) {
       ...process.env,
       PORT: '0',
       DATA_DIR: await temporaryFolder(t),
-      DATABASE_URL: databaseUrl(name),
+      ...throughPooler({ DATABASE_URL: databaseUrl(name) }),
       MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
       BOOTSTRAP_ADMIN_TOKEN: adminToken,
       SHUTDOWN_SECONDS: '2'

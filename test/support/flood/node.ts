@@ -2,6 +2,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance } from 'fastify'
 import { startApp } from '../../../src/app.ts'
 import { readConfig } from '../../../src/platform/config/config.ts'
+import { connectionOf } from '../../../src/platform/db/open.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { measured } from './memory.ts'
 
@@ -19,7 +20,7 @@ subscribe('fastify.initialization', (message) => {
 const config = readConfig(process.env)
 const app = await startApp({
   config,
-  database: { connection: { connectionString: config.DATABASE_URL! } },
+  database: { connection: connectionOf({ ...config, DATABASE_URL: config.DATABASE_URL! }) },
   log: await createLog('warn', false),
   role: 'all',
   say: () => {},

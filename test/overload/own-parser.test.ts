@@ -21,7 +21,7 @@ function bytesOf([line, headers = [], text]: Request): Buffer {
 }
 
 /** Sends the parts, with a pause between them, and returns the response without what differs between any two. */
-async function exchange(parts: Buffer[]): Promise<string> {
+async function exchange(parts: Buffer[], pauseMs = 20): Promise<string> {
   const socket = connect(Number(port), hostname)
   let received = ''
   const whole = Promise.withResolvers<void>()
@@ -33,7 +33,7 @@ async function exchange(parts: Buffer[]): Promise<string> {
   })
   socket.on('close', () => whole.resolve())
   for (const [index, part] of parts.entries()) {
-    if (index > 0) await sleep(20)
+    if (index > 0) await sleep(pauseMs)
     socket.write(part)
   }
   await whole.promise
@@ -49,6 +49,17 @@ async function exchange(parts: Buffer[]): Promise<string> {
 const plainRequests = async (): Promise<number> => {
   const metrics = await (await fetch(`${service.url}/metrics`)).text()
   return Number(/^tidings_http_plain_requests_total (\d+)/m.exec(metrics)![1])
+}
+
+/** A busy machine may read both parts at once, as one whole request: then it is sent again. */
+async function readByNode(request: Request): Promise<{ node: string; after: number }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = await plainRequests()
+    const bytes = bytesOf(request)
+    const node = await exchange([bytes.subarray(0, 5), bytes.subarray(5)], 20 * attempt)
+    const after = (await plainRequests()) - before
+    if (after === 1 || attempt === 10) return { node, after }
+  }
 }
 
 const user = (properties: string) => `{"project_user_id":"ana","properties":${properties}}`
@@ -94,13 +105,11 @@ describe('a request is answered alike whether we read it or Node', () => {
       const before = await plainRequests()
       const own = await exchange([bytesOf(request)])
       const between = await plainRequests()
-      const bytes = bytesOf(request)
-      const node = await exchange([bytes.subarray(0, 5), bytes.subarray(5)])
-      const after = await plainRequests()
+      const { node, after } = await readByNode(request)
       assert.equal(own.split('\r\n')[0]!.slice(0, 9), 'HTTP/1.1 ')
       assert.equal(own, node)
       // Reading the counter is itself such a request.
-      assert.deepEqual([between - before, after - between], [2, 1])
+      assert.deepEqual([between - before, after], [2, 1])
     })
   }
 })

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { everyone, givenCampaign, givenMany, users } from '../support/campaigns.ts'
+import { withClient } from '../support/database.ts'
 import type { Json } from '../support/http.ts'
 import { givenUser } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
-import { startService } from '../support/service.ts'
+import { eventually, startService } from '../support/service.ts'
 
 const sender = scriptedSender()
 const service = await startService({}, { sender })
@@ -113,10 +114,17 @@ describe('a preview that runs out of time', () => {
     const project = await service.project()
     await givenMany(service, project, 10_500, 'cut')
     await givenCampaign(service, project)
-    const locked = service.sql('do $$ begin lock table users; perform pg_sleep(3.3); end $$')
-    await sleep(200)
-    const { audience } = (await project.call('POST', '/api/v1/campaigns/news:preview', { json: everyone })).json
-    await locked
+    const { audience } = await withClient(service.databaseUrl, async (client) => {
+      await client.query('begin')
+      await client.query('lock table users')
+      const asked = project.call('POST', '/api/v1/campaigns/news:preview', { json: everyone })
+      const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      await eventually(async () => assert.notEqual((await service.sql(waits)).length, 0))
+      // A preview has 3 s.
+      await sleep(3_200)
+      await client.query('rollback')
+      return (await asked).json
+    })
     const { users, complete, visited, about } = audience
     assert.deepEqual([users, complete, visited], [10_000, false, 10_000])
     assert.ok(about >= visited && about < 20_000, String(about))

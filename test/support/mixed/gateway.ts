@@ -7,7 +7,6 @@ import type { ApnsCredential } from '../../../src/gateways/credentials/credentia
 import { signJwt } from '../../../src/gateways/credentials/jwt.ts'
 import { startChild } from '../children.ts'
 import { temporaryFolder } from '../program.ts'
-import { databaseProxy } from '../proxy.ts'
 
 /** A push as it reached the gateway. */
 export interface Arrival {
@@ -20,26 +19,28 @@ export interface Arrival {
   status: number
 }
 
-/** A simulated APNs in a separate process, behind a proxy whose connections can be cut. */
+/**
+ * A simulated APNs in a separate process, behind a link that can be cut. The link is in that process too: in the process of
+ * the test every response would wait for the load and its checks, and be lost with a node that is killed meanwhile.
+ */
 export async function startGateway(t: TestContext, latencyMs: number) {
   const file = join(await temporaryFolder(t), 'arrivals')
   writeFileSync(file, '')
   const program = join(import.meta.dirname, 'gateway-process.ts')
   const child = startChild(t, process.execPath, [program, file, String(latencyMs)], {
-    stdio: ['ignore', 'pipe', 'inherit']
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc']
   })
   const [line] = await once(child.stdout!.setEncoding('utf8'), 'data')
+  // The address is that of the link.
   const credential = JSON.parse(line) as ApnsCredential
-  const proxy = await databaseProxy(credential.origin)
   const claims = { iss: credential.teamId, iat: Math.floor(Date.now() / 1000) }
   const token = signJwt('ES256', createPrivateKey(credential.privateKey), { kid: credential.keyId }, claims)
   return {
-    cut: proxy.cut,
-    mend: proxy.mend,
+    cut: () => void child.send('cut'),
+    mend: () => void child.send('mend'),
     /** Settings of test/support/gateway-node.ts for a node whose pushes arrive under this name. */
     settingsOf(node: string) {
-      const own = { ...credential, origin: new URL(proxy.url).origin, topic: node }
-      return { GATEWAY: JSON.stringify(own), TOKEN: token }
+      return { GATEWAY: JSON.stringify({ ...credential, topic: node }), TOKEN: token }
     },
     arrivals: (): Arrival[] =>
       readFileSync(file, 'utf8')

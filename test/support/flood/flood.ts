@@ -10,7 +10,7 @@ import { throughPooler } from '../pooled.ts'
 import { temporaryFolder } from '../program.ts'
 import type { Chance } from './chance.ts'
 import { harvester } from './harvest.ts'
-import { inWords, type Memory } from './memory.ts'
+import { inWords, type Memory, mb } from './memory.ts'
 import { type Route, requestMaker, routesOf, type WildRequest } from './requests.ts'
 import { type WireReply, wireClient } from './wire.ts'
 import { type Known, marker, type World, worldMaker } from './world.ts'
@@ -178,12 +178,10 @@ export async function flood(t: TestContext, { requests, chance }: { requests: nu
     report: [
       `${sent} requests to ${routes.length} routes in ${seconds.toFixed(0)} s: ${Math.round(sent / seconds)} a second, the slowest ${Math.round(tally.slowestMs)} ms`,
       `responses: ${tally.statuses().join(', ')}`,
-      `memory after a collection (heap, RSS in MB): ${samples.map(({ at, heap, rss }) => `${at}: ${mb(heap)}, ${mb(rss)}`).join('; ')}`
+      `memory after a collection (heap, malloc, RSS in MB): ${samples.map(({ at, heap, malloc, rss }) => `${at}: ${mb(heap)}, ${mb(malloc)}, ${mb(rss)}`).join('; ')}`
     ]
   }
 }
-
-const mb = (bytes: number) => (bytes / 1_048_576).toFixed(0)
 
 /** The number of rows of a project in each table. */
 async function rowsOf(sql: (text: string, values?: unknown[]) => Promise<Json[]>, id: string) {

@@ -37,7 +37,7 @@ export function measured(): Memory {
   return { rss, heap: heapUsed + external, arrayBuffers, pages: total_physical_size, ...parts }
 }
 
-const mb = (bytes: number) => (bytes / 1_048_576).toFixed(0)
+export const mb = (bytes: number) => (bytes / 1_048_576).toFixed(0)
 
 /** One measurement as words, in MB. */
 export const inWords = ({ rss, heap, arrayBuffers, pages, malloc, files }: Memory): string =>

@@ -3,6 +3,7 @@ import { sweepKeys } from '../platform/idempotency/idempotency.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { defineJob, recurring } from '../platform/jobs/definition.ts'
 import { listRetentions } from '../projects/projects.ts'
+import { AgentError } from './errors.ts'
 import type { Runner } from './tasks/runner.ts'
 import { dueTasks, sweepTaskWindow } from './tasks/store.ts'
 
@@ -20,8 +21,14 @@ export const runTaskJob = (runner: () => Runner) =>
     name: 'a2a.run',
     queue: agentQueue,
     maxAttempts: 10,
-    run: ({ projectId, taskId }, { attempt, last }) => runner().runLater(projectId, taskId, { attempt, last })
+    run: ({ projectId, taskId }, { attempt, last }) =>
+      runner().runLater(projectId, taskId, { attempt, last }).catch(unlessGone)
   })
+
+/** An erasure removes the tasks that name its user, also those that have not ended. Nothing is left to do for them. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof AgentError) || error.fault !== 'task_not_found') throw error
+}
 
 const lookEveryMs = 3_000
 
@@ -38,6 +45,7 @@ export const recoverTasksJob = (pool: Pool, runner: () => Runner) =>
         signal.throwIfAborted()
         await runner()
           .recover(project_id, id, now)
+          .catch(unlessGone)
           .catch((error: unknown) => {
             failed ??= error
           })

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { agentQueue } from '../../src/a2a/jobs.ts'
 import { eraseCopies, Touched } from '../../src/manage/privacy/copies.ts'
 import { openPool } from '../../src/platform/db/db.ts'
 import { connectionOf } from '../../src/platform/db/open.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
+import { add } from '../../src/platform/jobs/jobs.ts'
 import { agentOf } from '../a2a/agent.ts'
 import { contentsOf } from '../backup/support/backups.ts'
 import { run } from '../cli/service.ts'
@@ -12,6 +14,7 @@ import { link } from '../support/devices.ts'
 import { silentLog } from '../support/log.ts'
 import { plant, whereIs } from '../support/planted.ts'
 import { filesWith } from '../support/planted-elsewhere.ts'
+import { poolOf } from '../support/pooled.ts'
 import { temporaryFolder } from '../support/program.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { eventually, startService, type TestProject } from '../support/service.ts'
@@ -193,5 +196,17 @@ describe('the erasure of a user', () => {
     const left = await tasks()
     assert.equal(left.length, 1)
     assert.match(left[0]!.content, /"bo"/)
+  })
+
+  it('ends the job of a task that it removed', async (t) => {
+    const project = await service.project()
+    const pool = poolOf(service.databaseUrl)
+    t.after(() => pool.close())
+    const job = { name: 'a2a.run', queue: agentQueue }
+    await add(pool, job, { projectId: project.id as ProjectId, taskId: newId() }, { projectId: project.id })
+    await eventually(async () => {
+      for (const table of ['jobs', 'dead_jobs'])
+        assert.deepEqual(await service.sql(`select 1 from ${table} where name = 'a2a.run'`), [], table)
+    })
   })
 })

@@ -9,9 +9,6 @@ import { givenUser, read, results, succeed, to } from '../support/messages.ts'
 import { eventually, startNode, startService, type TestProject, type TestService } from '../support/service.ts'
 import { here, killedInTheMiddle, restored, resumed } from './support/restored.ts'
 
-const push = 'send-push-notification'
-const trigger = 'trigger-campaign'
-
 /** A backup of a project in which a trigger, a push and three tasks of agents were under way. */
 async function backedUp(t: TestContext) {
   const service = await startService()
@@ -26,20 +23,30 @@ async function backedUp(t: TestContext) {
   await eventually(async () => assert.equal((await service.sql(open, [running])).length, 2))
   assert.equal((await service.manage('POST', `/projects/${project.id}:pause`, {})).status, 200)
   const [sent] = await results(project, [to('ana', { title: 'A push' })])
+  const agent = agentOf(service, project, 'plain')
+  const begun = async (asked: Json): Promise<string> => {
+    const { id, status } = await agent.send(asked)
+    assert.equal(status.state, 'completed')
+    return id
+  }
+  const asked = {
+    fresh: { skill: 'send-push-notification', projectUserId: 'ana', title: 'Nothing done' },
+    sending: { skill: 'send-push-notification', projectUserId: 'ben', title: 'Sending' },
+    triggering: { skill: 'trigger-campaign', campaignId: 'news', targets: [{ projectUserId: 'ben' }] }
+  }
   const ids = {
     running,
     push: sent.message_id as string,
-    fresh: await begunTask(service, project, { skill: push, projectUserId: 'ana', title: 'Nothing done' }, false),
-    sending: await begunTask(service, project, { skill: push, projectUserId: 'ben', title: 'Sending' }, true),
-    triggering: await begunTask(
-      service,
-      project,
-      { skill: trigger, campaignId: 'news', targets: [{ projectUserId: 'ben' }] },
-      true
-    )
+    fresh: await begun(asked.fresh),
+    sending: await begun(asked.sending),
+    triggering: await begun(asked.triggering)
   }
   await service.app.idle()
   await service.close()
+  // Only now: a running node would take the tasks over.
+  await leaveTask(service, ids.fresh, asked.fresh, false)
+  await leaveTask(service, ids.sending, asked.sending, true)
+  await leaveTask(service, ids.triggering, asked.triggering, true)
   // The project ran when the backup was made, and its processes were in the middle of their work.
   await service.sql(`update messages set state = 'handed', owner = gen_random_uuid()`)
   await service.sql('update projects set paused_at = null')
@@ -49,21 +56,16 @@ async function backedUp(t: TestContext) {
   return { file, project, ids }
 }
 
-/** A task whose node died before it wrote the end, and with or without the effect. */
-async function begunTask(service: TestService, project: TestProject, asked: Json, done: boolean): Promise<string> {
-  const { id, status } = await agentOf(service, project, 'plain').send(asked)
-  assert.equal(status.state, 'completed')
-  const [{ content }] = await service.sql('select content from a2a_tasks where id = $1', [id])
+/** Leaves a task as a node does that dies before it wrote the end, with or without the effect. */
+async function leaveTask({ sql }: TestService, id: string, asked: Json, done: boolean): Promise<void> {
+  const [{ content }] = await sql('select content from a2a_tasks where id = $1', [id])
   const { skill, ...fields } = asked
   const left = { ...content, log: content.log.slice(0, 2), artifacts: [], request: { skill, fields } }
-  await service.sql(`update a2a_tasks set state = 'working', due_at = now(), content = $2 where id = $1`, [
-    id,
-    JSON.stringify(left)
-  ])
-  if (done) return id
-  await service.sql('delete from idempotency_keys where key like $1', [`${id}.%`])
-  await service.sql(`delete from messages where content::text like '%${fields.title}%'`)
-  return id
+  const text = JSON.stringify(left)
+  await sql(`update a2a_tasks set state = 'working', due_at = now(), content = $2 where id = $1`, [id, text])
+  if (done) return
+  await sql('delete from idempotency_keys where key like $1', [`${id}.%`])
+  await sql('delete from messages where content::text like $1', [`%${fields.title}%`])
 }
 
 async function inboxOf(node: TestService, { id }: TestProject): Promise<string[]> {

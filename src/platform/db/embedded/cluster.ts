@@ -36,6 +36,11 @@ const settings = {
   jit: 'off',
   huge_pages: 'off',
   io_workers: '1',
+  // Shared memory that PostgreSQL writes at its start and we do not use: 5 MB. No transaction is serializable, nothing here
+  // subscribes to another server, and a process reads ahead by 16 at most (effective_io_concurrency).
+  max_pred_locks_per_transaction: '10',
+  max_logical_replication_workers: '0',
+  io_max_concurrency: '16',
   max_wal_size: '1GB',
   min_wal_size: '80MB',
   // Random reads cost little on present disks.

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/db.ts'
 import { statement } from '../../platform/db/statement.ts'
+import { together } from '../../platform/db/together.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 
 export interface SimulatorRow {
@@ -23,19 +24,22 @@ const find = statement(
 )
 const lock = statement('simulators.lock', 'select faults from simulators where project_id = $1 for no key update')
 const setFaults = statement('simulators.set_faults', 'update simulators set faults = $2 where project_id = $1')
-// Updating last_number locks the row, so batches of several nodes do not interleave.
+// Updating last_number locks the row until the end of the transaction, so batches of several nodes do not interleave.
+const take = statement(
+  'simulators.take_numbers',
+  'update simulators set last_number = last_number + $2 where project_id = $1 returning last_number'
+)
+// Runs after the statement above. As one statement with it, Citus would move the rows through the coordinator and commit on
+// all servers in two phases.
 const append = statement(
   'simulator_inbox.append',
-  `with taken as (
-     update simulators set last_number = last_number + $4 where project_id = $1 returning project_id, last_number),
-   added as (
-     insert into simulator_inbox (project_id, number, device_id, item, channel)
-     select taken.project_id, taken.last_number - $4 + entry.place, entry.device_id, entry.item, entry.channel
-       from taken cross join unnest($2::text[], $3::text[], $5::text[])
-         with ordinality as entry(device_id, item, channel, place))
-   select last_number from taken`
+  `insert into simulator_inbox (project_id, number, device_id, item, channel)
+   select s.project_id, s.last_number - $4::bigint + entry.place, entry.device_id, entry.item, entry.channel
+     from simulators s cross join unnest($2::text[], $3::text[], $5::text[])
+       with ordinality as entry(device_id, item, channel, place)
+    where s.project_id = $1`
 )
-// Runs after the statement above, which has locked the row of the simulator: its numbers are the last $2.
+// Runs after the statements above, which have locked the row of the simulator: its numbers are the last $2.
 const subscribe = statement(
   'simulator_subscriptions.insert',
   `insert into simulator_subscriptions (project_id, channel, number, device_id)
@@ -111,17 +115,25 @@ interface InboxEntry {
   text: string
 }
 
-/** Returns the number of the last item. */
-export async function appendItems(db: Db, projectId: ProjectId, items: InboxEntry[], kept: number): Promise<bigint> {
+/** Returns the number of the last item. The statements are sent together: they run in this order. */
+export async function appendItems(tx: Db, projectId: ProjectId, items: InboxEntry[], kept: number): Promise<bigint> {
   const devices = items.map(({ deviceId }) => deviceId)
   const texts = items.map(({ text }) => text)
   const channels = items.map(({ channel }) => channel)
-  const taken = await db.one<{ last_number: string }>(append, [projectId, devices, texts, items.length, channels])
-  if (items.some(({ channel, deviceId }) => channel !== null && deviceId !== null))
-    await db.run(subscribe, [projectId, items.length])
-  for (const { channel, ends } of items) if (ends) await db.run(endAll, [projectId, channel])
-  await db.run(trim, [projectId, kept])
-  return BigInt(taken?.last_number ?? 0)
+  let last = 0n
+  const taken = tx.one<{ last_number: string }>(take, [projectId, items.length])
+  await together(
+    taken.then((row) => {
+      last = BigInt(row?.last_number ?? 0)
+    }),
+    tx.run(append, [projectId, devices, texts, items.length, channels]),
+    ...(items.some(({ channel, deviceId }) => channel !== null && deviceId !== null)
+      ? [tx.run(subscribe, [projectId, items.length])]
+      : []),
+    ...items.flatMap(({ channel, ends }) => (ends ? [tx.run(endAll, [projectId, channel])] : [])),
+    tx.run(trim, [projectId, kept])
+  )
+  return last
 }
 
 /** The simulated activities that listen to a channel. */

@@ -9,6 +9,13 @@ export type Minute = { minute: string } & Record<Counted, number>
 
 const minuteMs = 60_000
 
+// Most of the time the minute has its row. Changing it alone costs less than an insertion that finds it, and Citus keeps the
+// plan, while it plans every insertion from a table anew.
+const raise = statement(
+  'message_minutes.raise',
+  `update message_minutes set ${counted.map((name, index) => `${name} = ${name} + $${index + 3}`).join(', ')}
+    where project_id = $1 and minute = $2`
+)
 const add = statement(
   'message_minutes.add',
   `insert into message_minutes (project_id, minute, sent, failed, delivered, tapped)
@@ -57,7 +64,8 @@ export async function countMinute(tx: Db, projectId: ProjectId, changes: readonl
   }
   if (counted.every((name) => counts[name] === 0)) return
   const minute = new Date(Math.floor(Date.now() / minuteMs) * minuteMs)
-  await tx.run(add, [projectId, minute, ...counted.map((name) => counts[name])])
+  const values = [projectId, minute, ...counted.map((name) => counts[name])]
+  if ((await tx.run(raise, values)) === 0) await tx.run(add, values)
 }
 
 /** Each of the last minutes, the oldest first, also those without an outcome. */

@@ -35,6 +35,11 @@ export interface Pool extends Db {
    */
   readonly isLent: boolean
   /**
+   * Whether the server passes statements on to other servers (Citus): each then costs several times as much as on one
+   * server, however few rows it has, so that it is worth waiting a little for more of them.
+   */
+  readonly isDistributed: boolean
+  /**
    * Runs reads of a page or an export on the replica, if there is one that has all that was committed until now, and here
    * otherwise. `work` may run twice.
    */
@@ -53,6 +58,8 @@ export interface Connection extends pg.ClientConfig {
   direct?: pg.ClientConfig | undefined
   /** The address of a standby for reads of pages and exports. */
   replica?: string | undefined
+  /** Set if the server is the coordinator of a Citus cluster. */
+  distributed?: boolean | undefined
 }
 
 const inside = new AsyncLocalStorage<boolean>()
@@ -76,7 +83,11 @@ const statementMs = 30_000
 const limitedBegin = `begin; set local statement_timeout = ${statementMs}`
 
 /** Opens connections to the server that takes writes, of all that the address names (docs/decisions/0058). */
-export function openPool({ pooler, direct, replica: standby, ...connection }: Connection, log: Log, size = 10): Pool {
+export function openPool(
+  { pooler, direct, replica: standby, distributed = false, ...connection }: Connection,
+  log: Log,
+  size = 10
+): Pool {
   const isLent = pooler === 'transaction'
   const { servers, Writer, settings } = addressed(connection, isLent, log)
   const pool = new pg.Pool({
@@ -175,6 +186,7 @@ export function openPool({ pooler, direct, replica: standby, ...connection }: Co
     connect,
     session,
     isLent,
+    isDistributed: distributed,
     servers,
     stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async close() {

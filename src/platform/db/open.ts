@@ -6,7 +6,7 @@ import { findBeside } from './embedded/beside.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded/embedded.ts'
 import { databaseName } from './hosts/hosts.ts'
 import { createServers, NoPrimary } from './hosts/servers.ts'
-import { checkServer, configuration, silence } from './server-check.ts'
+import { checkServer, configuration, type Suitable, silence } from './server-check.ts'
 
 /** A running PostgreSQL and, if it is the embedded one, a function that stops it. */
 export interface Database {
@@ -61,8 +61,8 @@ export async function openDatabase(
   }
   const connection = connectionOf({ ...config, DATABASE_URL: config.DATABASE_URL })
   const name = databaseName(config.DATABASE_URL)
-  await awaitServer(connection, name, say, { patienceMs, given, ...(signal && { signal }) })
-  return { connection, name, exited: new Promise(() => {}), stop: async () => {} }
+  const { distributed } = await awaitServer(connection, name, say, { patienceMs, given, ...(signal && { signal }) })
+  return { connection: { ...connection, distributed }, name, exited: new Promise(() => {}), stop: async () => {} }
 }
 
 /** The embedded server with an archiver, which ends before it. */
@@ -110,7 +110,7 @@ async function awaitServer(
   name: string,
   say: (line: string) => void,
   { patienceMs, given = 'DATABASE_URL', signal }: Opening & { patienceMs: number }
-): Promise<void> {
+): Promise<Suitable> {
   const giveUpAt = Date.now() + patienceMs
   for (;;) {
     try {
@@ -129,11 +129,11 @@ async function awaitServer(
 }
 
 /** Finds the server that takes writes and checks whether Tidings can run on it. */
-export async function checkServers(connection: Addressed, name: string, given: string): Promise<void> {
+export async function checkServers(connection: Addressed, name: string, given: string): Promise<Suitable> {
   const { direct } = connection
   const host = await writableOf(connection.connectionString)
   const past = direct?.connectionString === undefined ? undefined : await writableOf(direct.connectionString)
-  await checkServer(
+  return checkServer(
     { ...connection, connectionString: host.url, ...(past && { direct: { connectionString: past.url } }) },
     host.several ? host.name : name,
     given

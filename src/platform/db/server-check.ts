@@ -15,43 +15,53 @@ interface Facts {
   encoding: string
   standby: boolean
   read_only: boolean
+  citus: boolean
+}
+/** What a server that Tidings can run on is like. */
+export interface Suitable {
+  /** Whether it is the coordinator of a Citus cluster, which passes statements on to other servers. */
+  distributed: boolean
 }
 const ask = `select current_setting('server_version_num')::int / 10000 as major,
     current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
-    current_setting('default_transaction_read_only')::boolean as read_only`
+    current_setting('default_transaction_read_only')::boolean as read_only,
+    exists (select from pg_extension where extname = 'citus') as citus`
 
 /** Checks whether Tidings can run on this server. Throws a sentence for the operator if it never will. */
 export async function checkServer(
-  { pooler, direct, replica: _, ...connection }: Connection,
+  { pooler, direct, replica: _, distributed: __, ...connection }: Connection,
   name: string,
   given = 'DATABASE_URL'
-): Promise<void> {
+): Promise<Suitable> {
   if (pooler !== 'transaction') return checkSessions(connection, name, given)
-  await refusing(name, given, () =>
+  const suitable = await refusing(name, given, () =>
     withTwo(settingsOf(connection, true), async (first) => {
-      await checkFacts(first, name, given)
+      const checked = await checkFacts(first, name, given)
       await first.query('begin')
       await first.query('rollback')
+      return checked
     })
   )
-  if (!direct) return
+  if (!direct) return suitable
   await checkSessions(direct, 'The server that DATABASE_LISTEN_URL names', 'DATABASE_LISTEN_URL')
   if (!(await isSameDatabase(settingsOf(connection, true), settingsOf(direct, false))))
     throw new OperatorError(
       `DATABASE_LISTEN_URL and DATABASE_URL lead to different databases. Set DATABASE_LISTEN_URL to the database behind ${name}.`,
       configuration
     )
+  return suitable
 }
 
 /** Checks an address whose connections must keep what a session keeps. */
-async function checkSessions(connection: pg.ClientConfig, name: string, given: string): Promise<void> {
+async function checkSessions(connection: pg.ClientConfig, name: string, given: string): Promise<Suitable> {
   const checked = refusing(name, given, () =>
     withTwo(settingsOf(connection, false), async (first, second) => {
-      await checkFacts(first, name, given)
+      const checked = await checkFacts(first, name, given)
       if (await isShared(first, second)) throw new OperatorError(lends(name, given), configuration)
+      return checked
     })
   )
-  await checked.catch(async (error) => {
+  return checked.catch(async (error) => {
     if (!isParameterRefused(error)) throw error
     // Without the parameter, a connection shows whether the pooler lends its back ends.
     const shared = await withTwo(settingsOf(connection, true), isShared).catch(() => false)
@@ -116,9 +126,11 @@ async function refusing<Result>(name: string, given: string, work: () => Promise
   }
 }
 
-async function checkFacts(client: pg.Client, name: string, given: string): Promise<void> {
-  const fault = faultOf((await client.query<Facts>(ask)).rows[0]!, name, given)
+async function checkFacts(client: pg.Client, name: string, given: string): Promise<Suitable> {
+  const facts = (await client.query<Facts>(ask)).rows[0]!
+  const fault = faultOf(facts, name, given)
   if (fault) throw new OperatorError(fault, configuration)
+  return { distributed: facts.citus }
 }
 
 function faultOf({ major, encoding, standby, read_only }: Facts, name: string, given: string): string | undefined {

@@ -50,11 +50,15 @@ export function createDevices({
   onOptedOut: OnOptedOut
   beforeRemoval: BeforeRemoval
 }) {
-  const writes = createCoalescer<DeviceInput, store.DeviceRow>(async (projectId, batch) => {
-    metrics.coalesced('devices', batch.length)
-    const rows = await againIfRaced(() => pool.transaction((tx) => writeTogether(tx, projectId, batch)))
-    return batch.map(({ id }) => rows.get(id)!)
-  })
+  const writes = createCoalescer<DeviceInput, store.DeviceRow>(
+    async (projectId, batch) => {
+      metrics.coalesced('devices', batch.length)
+      const rows = await againIfRaced(() => pool.transaction((tx) => writeTogether(tx, projectId, batch)))
+      return batch.map(({ id }) => rows.get(id)!)
+    },
+    undefined,
+    { paced: pool.isDistributed }
+  )
 
   /** Locks devices first, then tokens, then users, each in order. Every writer of devices locks in this order. */
   async function writeTogether(tx: Db, projectId: ProjectId, batch: DeviceInput[]) {

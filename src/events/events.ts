@@ -71,13 +71,17 @@ export function createEvents({
 }) {
   const queue = createEventQueue(pool, subscribers)
   const storeAll = createStoring()
-  const writes = createCoalescer<EventInput[], Outcome>(async (projectId, requests) => {
-    metrics.coalesced('events', requests.length)
-    const attempt = () => againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, requests)))
-    const { outcomes, queued } = await withPartition(attempt)
-    if (queued > 0) queue.wake(projectId)
-    return outcomes
-  }, roughBytes)
+  const writes = createCoalescer<EventInput[], Outcome>(
+    async (projectId, requests) => {
+      metrics.coalesced('events', requests.length)
+      const attempt = () => againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, requests)))
+      const { outcomes, queued } = await withPartition(attempt)
+      if (queued > 0) queue.wake(projectId)
+      return outcomes
+    },
+    roughBytes,
+    { paced: pool.isDistributed }
+  )
 
   /** The partition of the month is missing if no worker has run for months, or the clock was set. It is created then. */
   const withPartition = <Result>(attempt: () => Promise<Result>): Promise<Result> =>

@@ -147,4 +147,31 @@ describe('coalesced writes', () => {
     assert.ok(refused.length > 0 && refused.length <= 1_500)
     assert.ok(refused.every((outcome) => (outcome as PromiseRejectedResult).reason instanceof Unavailable))
   })
+
+  it('that are paced wait after several for as long as these took, and share the next statement', async () => {
+    const run = async (paced: boolean) => {
+      const batches: string[][] = []
+      const statement = async (_project: ProjectId, batch: string[]) => {
+        batches.push(batch)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        return batch
+      }
+      const writes = createCoalescer<string, string>(statement, undefined, { paced })
+      await Promise.all(['a', 'b'].map((key) => writes.write(one, key, key)))
+      const third = writes.write(one, 'c', 'c')
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      await Promise.all([third, writes.write(one, 'd', 'd')])
+      return batches
+    }
+    assert.deepEqual(await run(false), [['a', 'b'], ['c'], ['d']])
+    assert.deepEqual(await run(true), [
+      ['a', 'b'],
+      ['c', 'd']
+    ])
+  })
+
+  it('that are paced do not wait after one alone', async () => {
+    const writes = createCoalescer<number, number>(async (_project, batch) => batch, undefined, { paced: true })
+    for (let number = 0; number < 3; number += 1) assert.equal(await writes.write(one, 'k', number), number)
+  })
 })

@@ -2,6 +2,7 @@ import { isDataFault } from './db/db.ts'
 import { Unavailable } from './errors.ts'
 import type { ProjectId } from './ids.ts'
 import { type ActiveSpan, activeSpan, inSpansOf } from './telemetry/context.ts'
+import { steadyMs } from './time.ts'
 
 interface Waiting<Write, Answer> {
   key: string
@@ -17,6 +18,8 @@ interface Lane<Write, Answer> {
   running: boolean
   /** The number of writes in the previous statement. */
   before: number
+  /** When the next statement may be sent, by the clock of `steadyMs`. */
+  fromMs: number
 }
 
 /** The unfinished writes of requests of each project, over all coalescers of the process. */
@@ -43,6 +46,12 @@ export interface Gathering {
    * of jobs do not keep requests waiting.
    */
   isOfRequests?: boolean
+  /**
+   * Whether a statement after one with several writes waits for as long as that one took, at most 10 ms. Callers wait no
+   * longer: without the pause, a write that arrives while a statement runs waits for that one, with those that came too
+   * late for it. The pause brings all callers into one statement, which costs half as many of them.
+   */
+  paced?: boolean
 }
 
 export interface Coalescer<Write, Answer> {
@@ -58,6 +67,8 @@ const smallBatch = 20
  * text or of a protocol message.
  */
 const maxBatchBytes = 4 * 1024 * 1024
+/** The longest pause after a statement, if statements are paced. */
+const longestPauseMs = 10
 /** After a batch of at most this size the coalescer does not wait for more writes: its callers are too few. */
 const fewWrites = 16
 /**
@@ -77,7 +88,7 @@ const maxLanes = 1_000
 export function createCoalescer<Write, Answer>(
   run: (projectId: ProjectId, writes: Write[]) => Promise<Answer[]>,
   weigh: (write: Write) => number = () => 0,
-  { gatherMs = 0, isOfRequests = true }: Gathering = {}
+  { gatherMs = 0, isOfRequests = true, paced = false }: Gathering = {}
 ): Coalescer<Write, Answer> {
   const lanes = new Map<ProjectId, Lane<Write, Answer>>()
   const count = isOfRequests ? addBacklog : () => {}
@@ -88,7 +99,7 @@ export function createCoalescer<Write, Answer>(
     if (lanes.size >= maxLanes) {
       for (const [id, { running, waiting }] of lanes) if (!running && waiting.length === 0) lanes.delete(id)
     }
-    const lane = { waiting: [], running: false, before: 0 }
+    const lane = { waiting: [], running: false, before: 0, fromMs: 0 }
     lanes.set(projectId, lane)
     return lane
   }
@@ -97,13 +108,16 @@ export function createCoalescer<Write, Answer>(
   async function work(projectId: ProjectId, lane: Lane<Write, Answer>): Promise<void> {
     let many = false
     while (lane.waiting.length > 0) {
+      if (paced) await pause(lane)
       if (many && lane.waiting.length < maxBatch / 2) await new Promise((resolve) => setTimeout(resolve, gatherMs))
       const batch = takeBatch(lane, weigh)
       many = gatherMs > 0 && batch.length > fewWrites
+      const beganMs = paced ? steadyMs() : 0
       try {
         const writes = batch.map(({ write }) => write)
         const spans = batch.map(({ span }) => span)
         const answers = await inSpansOf(spans, () => run(projectId, writes))
+        if (paced && batch.length > 1) lane.fromMs = steadyMs() + Math.min(steadyMs() - beganMs, longestPauseMs)
         const handOut = () => {
           for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!)
         }
@@ -120,6 +134,11 @@ export function createCoalescer<Write, Answer>(
     }
     lane.running = false
     lane.before = 0
+  }
+
+  async function pause({ fromMs, waiting }: Lane<Write, Answer>): Promise<void> {
+    const ms = waiting.length < maxBatch / 2 ? fromMs - steadyMs() : 0
+    if (ms >= 1) await new Promise((resolve) => setTimeout(resolve, ms))
   }
 
   async function oneByOne(projectId: ProjectId, batch: Waiting<Write, Answer>[]): Promise<void> {

@@ -36,11 +36,15 @@ export function createAccept({
   reserve: Reserve
   idempotencyHours: number
 }) {
-  const writes = createCoalescer<NewTrigger, boolean>(async (projectId, triggers) => {
-    metrics.coalesced('triggers', triggers.length)
-    const written = await handing(pool, reserve, (tx, hand) => writeTriggers(tx, projectId, triggers, hand), true)
-    return triggers.map(({ id }) => written.has(id))
-  }, roughBytes)
+  const writes = createCoalescer<NewTrigger, boolean>(
+    async (projectId, triggers) => {
+      metrics.coalesced('triggers', triggers.length)
+      const written = await handing(pool, reserve, (tx, hand) => writeTriggers(tx, projectId, triggers, hand), true)
+      return triggers.map(({ id }) => written.has(id))
+    },
+    roughBytes,
+    { paced: pool.isDistributed }
+  )
 
   /** The key, the trigger and the response are one transaction: a repeated request finds all of them or none. */
   const acceptOnce = (

@@ -55,7 +55,7 @@ export interface UsersOptions {
 }
 
 export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
-  const writes = createCoalescer<Write, Outcome>(runTogether)
+  const writes = createCoalescer<Write, Outcome>(runTogether, undefined, { paced: pool.isDistributed })
   const indexes = createIndexes(pool)
 
   /**

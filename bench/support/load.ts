@@ -61,6 +61,14 @@ export function microsBelow(pid: number): number {
   return below(pid)
 }
 
+/** CPU time so far of a process and all below it, with those that have ended and that it has waited for. */
+export function microsOf(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = text.slice(text.lastIndexOf(') ') + 2).split(' ')
+  const ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0)
+  return ticks * 10_000 + microsBelow(pid)
+}
+
 export interface Load {
   url: string
   path: string

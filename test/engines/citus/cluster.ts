@@ -49,6 +49,8 @@ async function freePort(): Promise<number> {
 
 export interface Server {
   port: number
+  /** Its first process, the parent of all others. */
+  pid(): number
   /** The address of a database on this server. */
   url(database?: string): string
   start(): Promise<void>
@@ -81,6 +83,7 @@ async function createServerIn(folder: string, settings: Record<string, string>):
   return {
     port,
     url,
+    pid: () => child!.pid!,
     async start() {
       child = spawn(
         join(bin!, 'postgres'),

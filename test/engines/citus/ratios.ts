@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { median, start, stop } from '../../../bench/support/load.ts'
+import { median, microsOf, start, stop } from '../../../bench/support/load.ts'
+import type { Server } from './cluster.ts'
 
 const token = 'svc_at_ratios'
 const secretKey = 'svc_sk_ratios'
@@ -10,8 +11,20 @@ const connections = 64
 const projects = 4
 const people = 200
 
+interface Engine {
+  url: string
+  /** Its servers, by what they do. */
+  servers: Record<string, Server[]>
+}
+
+/** What a round did, and the processor time of each user or message in microseconds, by who spent it. */
+interface Round {
+  perSecond: number
+  micros: Record<string, number>
+}
+
 /** A service on one engine, with the work that is measured. */
-async function contestant(url: string) {
+async function contestant({ url, servers }: Engine) {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-ratios-'))
   const service = await start(process.execPath, [join(import.meta.dirname, '../../../bin/tidings.js'), 'serve'], {
     DATABASE_URL: url,
@@ -76,8 +89,17 @@ async function contestant(url: string) {
       return 50
     }
   }
+  const spent = (): Record<string, number> => {
+    const { user, system } = process.cpuUsage()
+    const sums = Object.entries(servers).map(([name, some]) => [
+      name,
+      some.reduce((sum, server) => sum + microsOf(server.pid()), 0)
+    ])
+    return { callers: user + system, service: microsOf(service.child.pid!), ...Object.fromEntries(sums) }
+  }
   return {
-    async round(kind: keyof typeof works): Promise<number> {
+    async round(kind: keyof typeof works): Promise<Round> {
+      const before = spent()
       const beganMs = performance.now()
       let done = 0
       const lane = async () => {
@@ -88,7 +110,9 @@ async function contestant(url: string) {
         }
       }
       await Promise.all(Array.from({ length: kind === 'users' ? connections : 4 }, lane))
-      return (done * 1_000) / (performance.now() - beganMs)
+      const perSecond = (done * 1_000) / (performance.now() - beganMs)
+      const micros = Object.entries(spent()).map(([name, after]) => [name, (after - before[name]!) / done])
+      return { perSecond, micros: Object.fromEntries(micros) }
     },
     async stop() {
       await stop(service.child)
@@ -97,20 +121,40 @@ async function contestant(url: string) {
   }
 }
 
-/** Measures both engines in turn, because other programs on the machine would otherwise favour one. */
-export async function printRatios(plainUrl: string, citusUrl: string, rounds: number): Promise<void> {
-  const [plain, citus] = [await contestant(plainUrl), await contestant(citusUrl)]
+const sum = ({ micros }: Round) => Object.values(micros).reduce((all, one) => all + one, 0)
+const shown = (values: number[]) => `${median(values).toFixed(2)} (${values.map((one) => one.toFixed(2)).join(', ')})`
+
+/** Such as "plain 2000/s; callers 700 + service 500 + server 130 = 1330 us". */
+function line(name: string, rounds: Round[]): string {
+  const parts = Object.keys(rounds[0]!.micros).map(
+    (part) => `${part} ${median(rounds.map(({ micros }) => micros[part]!)).toFixed(0)}`
+  )
+  const rate = median(rounds.map(({ perSecond }) => perSecond)).toFixed(0)
+  return `  ${name} ${rate}/s; ${parts.join(' + ')} = ${median(rounds.map(sum)).toFixed(0)} us`
+}
+
+/**
+ * Measures both engines in turn, because other programs on the machine would otherwise favour one. All share its
+ * processors, so the ratio of rates can only follow that of processor time, which a busy machine disturbs less.
+ */
+export async function printRatios(engines: { plain: Engine; citus: Engine }, rounds: number): Promise<void> {
+  const [plain, citus] = [await contestant(engines.plain), await contestant(engines.citus)]
   try {
     for (const kind of ['users', 'messages'] as const) {
-      const pairs: [number, number][] = []
+      const pairs: [Round, Round][] = []
       for (let round = 0; round <= rounds; round += 1) pairs.push([await plain.round(kind), await citus.round(kind)])
       // The first round fills caches.
       const measured = pairs.slice(1)
-      const ratios = measured.map(([one, two]) => two / one)
-      const [one, two] = [0, 1].map((index) => Math.round(median(measured.map((pair) => pair[index]!))))
-      console.log(
-        `${kind}: plain ${one}/s, Citus ${two}/s, ratio ${median(ratios).toFixed(2)} (${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})`
-      )
+      const rates = measured.map(([one, two]) => two.perSecond / one.perSecond)
+      console.log(`${kind}: ratio of rates ${shown(rates)}`)
+      console.log(`  ratio of processor time ${shown(measured.map(([one, two]) => sum(one) / sum(two)))}`)
+      for (const [index, name] of ['plain', 'Citus'].entries())
+        console.log(
+          line(
+            name,
+            measured.map((pair) => pair[index]!)
+          )
+        )
     }
   } finally {
     await Promise.all([plain.stop(), citus.stop()])

@@ -86,7 +86,11 @@ async function ratios(): Promise<void> {
   const plain = await startPlain(folder)
   const distributed = await cluster.database('ratios')
   await migrateOnCitus(distributed)
-  await printRatios(plain.url(), distributed, 5).finally(() => plain.end('SIGINT'))
+  const engines = {
+    plain: { url: plain.url(), servers: { server: [plain] } },
+    citus: { url: distributed, servers: { coordinator: [cluster.coordinator], workers: cluster.workers } }
+  }
+  await printRatios(engines, 5).finally(() => plain.end('SIGINT'))
 }
 
 async function withWorkers() {

@@ -47,9 +47,9 @@ export interface Gathering {
    */
   isOfRequests?: boolean
   /**
-   * Whether a statement after one with several writes waits for as long as that one took, at most 10 ms. Callers wait no
-   * longer: without the pause, a write that arrives while a statement runs waits for that one, with those that came too
-   * late for it. The pause brings all callers into one statement, which costs half as many of them.
+   * Whether a statement after one with several writes waits for as long as that one took, at most 10 ms: for an engine on
+   * which a statement costs much, however few rows it has. Callers that write again at once wait no longer than without
+   * the pause, in which the first of them would have a statement of its own and the others wait for it.
    */
   paced?: boolean
 }

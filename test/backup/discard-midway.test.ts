@@ -125,12 +125,14 @@ it('resume --discard=none ends a discard that is under way, and sends what was n
   })
   // What was canceled stays so. Tasks come first.
   assert.equal((await endOf(node, project, ids.fresh))[0], 'canceled')
-  // The killed node had marked this trigger, and had not reached its messages.
+  // The killed node had marked this trigger. The statement on its messages, which waited, may still have taken effect.
   const { state, reason, counts } = await readTrigger(project, ids.running)
-  assert.deepEqual([state, reason, counts.sent, counts.skipped], ['canceled', 'discarded', 2, 0])
+  assert.deepEqual([state, reason, counts.failed], ['canceled', 'discarded', 0])
+  assert.ok(counts.sent + counts.skipped === 2, JSON.stringify(counts))
   // Single messages come last.
   assert.equal((await read(project, ids.push)).json.status, succeed)
   const inbox = await inboxOf(node, project)
-  for (const title of ['A push', 'Sending', 'Hello']) assert.ok(inbox.includes(title), `${title}: ${inbox}`)
+  for (const title of ['A push', 'Sending']) assert.ok(inbox.includes(title), `${title}: ${inbox}`)
+  assert.ok(inbox.filter((title) => title === 'Hello').length >= counts.sent, 'that of the agent may be among them')
   assert.ok(!inbox.includes('Nothing done'))
 })

@@ -10,8 +10,8 @@ import type { Metrics } from '../platform/metrics.ts'
 import { inParts } from '../platform/parts.ts'
 import { type Permit, reserveRecipients } from '../projects/projects.ts'
 import { releaseAt } from './scheduled/release.ts'
-import { insertTriggers, insertTriggersForHere, type NewTrigger } from './store.ts'
-import { type Start, smallTargets, startedTogether, startJobRef, wakeAll } from './wake.ts'
+import { insertTriggers, insertTriggersForHere, type NewTrigger, smallTargets } from './store.ts'
+import { type Start, startedTogether, startJobRef, wakeAll } from './wake.ts'
 
 export interface Accepted {
   trigger_id: string
@@ -195,7 +195,7 @@ async function writeTriggers(
   if (handed) {
     // Sent together. The job also names triggers that were not written, and does not find them.
     const job = { id: starts[0]!.jobId, projectId, payload: { projectId, triggerIds: small.map(({ id }) => id) } }
-    const inserted = insertTriggersForHere(tx, projectId, rows, options, smallTargets)
+    const inserted = insertTriggersForHere(tx, projectId, rows, options)
     await together(
       inserted,
       addReserved<Start>(tx, startJobRef, handed.slot, job),

@@ -87,9 +87,10 @@ export const workColumns = `id, campaign_id, campaign_version, state, outcome, c
           coalesce(source ->> 'kind', 'api') as origin,
           case when audience is null then 'default' when audience ? 'targets' then 'targets' else 'broadcast' end
             as audience`
-/** The targets, unless there are more than this. */
-export const fewTargets = (most: string) =>
-  `case when jsonb_array_length(audience -> 'targets') <= ${most} then audience -> 'targets' end`
+/** A small trigger has at most this many targets. */
+export const smallTargets = 20
+/** The targets of a small trigger. The number is no parameter: Citus does not know the types of those left out before it. */
+export const fewTargets = `case when jsonb_array_length(audience -> 'targets') <= ${smallTargets} then audience -> 'targets' end`
 
 const shown = `id, campaign_id, campaign_version, state, reason, source, actor, step, accepted_at, due_at, expanded_at, ended_at,
           targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, converted, conversion_value`
@@ -115,7 +116,7 @@ const insert = statement('triggers.insert', insertFor(byApi))
 // For the worker of this process, which need not load them.
 const insertForHere = statement(
   'triggers.insert_for_here',
-  insertFor(byApi, `${workColumns}, ${fewTargets('$4')} as targets`)
+  insertFor(byApi, `${workColumns}, ${fewTargets} as targets`)
 )
 // The service accepts campaigns of every type, and steps with the version that their users entered with.
 const insertInternal = statement('triggers.insert_internal', insertFor('true'))
@@ -175,9 +176,8 @@ export const insertTriggersForHere = (
   tx: Db,
   projectId: ProjectId,
   triggers: NewTrigger[],
-  options: Omit<InsertOptions, 'internal'>,
-  maxTargets: number
-) => tx.query<WithTargets>(insertForHere, [...insertedValues(projectId, triggers, options), maxTargets])
+  options: Omit<InsertOptions, 'internal'>
+) => tx.query<WithTargets>(insertForHere, insertedValues(projectId, triggers, options))
 
 function insertedValues(
   projectId: ProjectId,

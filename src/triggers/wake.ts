@@ -21,8 +21,6 @@ export interface Start {
 export const startJobRef = { name: 'campaigns.begin', queue: 'triggers' }
 /** Triggers of one start job. */
 export const startedTogether = 50
-/** A small trigger has at most this many targets. */
-export const smallTargets = 20
 
 /** Expands a trigger. Its queue differs from that of small triggers, which would wait behind it. */
 export const expandJobRef = { name: 'campaigns.expand', queue: 'expansions' }

@@ -48,7 +48,7 @@ const reserve = statement(
 )
 const loadMany = statement(
   'triggers.work_of_many',
-  `select ${workColumns}, ${fewTargets('$3')} as targets
+  `select ${workColumns}, ${fewTargets} as targets
      from triggers where project_id = $1 and id = any($2::uuid[])`
 )
 
@@ -81,9 +81,9 @@ export async function canceledAmong(db: Db, projectId: ProjectId, ids: string[])
 
 export const loadTrigger = (db: Db, projectId: ProjectId, id: string) => db.one<RunningTrigger>(load, [projectId, id])
 
-/** Triggers with their targets, unless these are more than `maxTargets`. */
-export const loadTriggers = (db: Db, projectId: ProjectId, ids: string[], maxTargets: number) =>
-  db.query<WithTargets>(loadMany, [projectId, ids, maxTargets])
+/** Triggers, small ones with their targets. */
+export const loadTriggers = (db: Db, projectId: ProjectId, ids: string[]) =>
+  db.query<WithTargets>(loadMany, [projectId, ids])
 
 /** A slice of the targets, and the number of all. */
 export async function sliceTargets(db: Db, projectId: ProjectId, id: string, from: number, to: number) {

@@ -23,7 +23,8 @@ import { steadyMs } from '../../platform/time.ts'
 import { topicDefaults } from '../../preferences/preferences.ts'
 import { SegmentFailed } from '../../segments/segments.ts'
 import { type OnEnded, startTriggers } from '../counting/counter-store.ts'
-import { type Start, smallTargets, startJobRef, wakeAll } from '../wake.ts'
+import { smallTargets } from '../store.ts'
+import { type Start, startJobRef, wakeAll } from '../wake.ts'
 import { addSkips } from './batch-store.ts'
 import { type Drafts, deltaOf, draftTogether, renderMs } from './draft.ts'
 import { loadTriggers, type RunningTrigger } from './expansion-store.ts'
@@ -105,7 +106,7 @@ export class SmallTriggers {
     const { pool, messages, freeSlots } = this.#options
     // The resume of the project adds this job again.
     if (await messages.paused(projectId)) return
-    const triggers = accepted ?? (await loadTriggers(pool, projectId, triggerIds, smallTargets))
+    const triggers = accepted ?? (await loadTriggers(pool, projectId, triggerIds))
     const fresh = triggers.filter(({ outcome, cursor }) => outcome === null && cursor === '')
     const small = (await Promise.all(fresh.map((trigger) => this.#asSmall(projectId, trigger)))).filter(
       (one) => one !== undefined

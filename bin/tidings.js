@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findBundle, nameSources } from './bundle.js'
 
 const wanted = 24
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -13,7 +14,13 @@ if (Number(process.versions.node.split('.')[0]) >= wanted) {
   module.enableCompileCache?.()
   // A checkout runs its sources as they are; an installed package runs dist/, since Node strips no types under node_modules.
   const source = join(root, 'src', 'main.ts')
-  await import(existsSync(source) ? '../src/main.ts' : '../dist/main.js')
+  if (!existsSync(source)) await import('../dist/main.js')
+  else {
+    // Other commands load few of the sources.
+    const bundle = process.argv[2] === 'serve' ? findBundle(root) : undefined
+    if (bundle) nameSources(bundle)
+    await import(bundle ?? '../src/main.ts')
+  }
 } else {
   runUnder(shippedNode())
 }

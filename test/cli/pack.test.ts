@@ -22,10 +22,24 @@ const { state } = await tidings.triggers.ended(await tidings.campaigns.trigger(c
 console.log(plan, state)
 `
 
+/** The settings by which npm reaches its registry on this machine. */
+const forNetwork = () =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) =>
+      /^(NODE_EXTRA_CA_CERTS|npm_config_(registry|cafile)|(https?|no)_proxy)$/i.test(name)
+    )
+  )
+
 test('the packed package installs into an empty folder and runs there', { timeout: 240_000 }, async (t) => {
   const folder = await temporaryFolder(t)
   // The environment of an operator, without the settings of this suite: they would give the service another database.
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DATA_DIR: join(folder, 'data') }
+  const env = {
+    ...forNetwork(),
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    PORT: '0',
+    DATA_DIR: join(folder, 'data')
+  }
   const npm = (cwd: string, ...args: string[]) => outputOf(t, 'npm', args, { cwd, env })
 
   const files = filesIn(await npm(root, 'pack', '--json', '--pack-destination', folder))

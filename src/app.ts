@@ -99,6 +99,7 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
     const worker = startWorker(options, infrastructure, capabilities, { nodes, telemetry })
     const http = openHttp(options, infrastructure, capabilities, { nodes, telemetry, stopping: () => stopping })
     const memory = freeIdleMemory()
+    infrastructure.pool.beginServing()
     const port = await http.listen(config.HOST, options.siblings?.port ?? config.PORT, options.siblings?.sharesPort)
     // Pushed last, so that it runs first. A worker serves nothing that a load balancer would send elsewhere.
     if (role !== 'worker') opened.push(() => http.drain(config.DRAIN_SECONDS * 1000))

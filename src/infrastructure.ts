@@ -18,7 +18,7 @@ export async function openInfrastructure(
   database: Pick<Database, 'connection'>,
   opened: Infrastructure['opened']
 ): Promise<{ infrastructure: Infrastructure; telemetry: Telemetry }> {
-  const pool = openPool(database.connection, log, config.DATABASE_POOL_SIZE)
+  const pool = openPool(database.connection, log, config.DATABASE_POOL_SIZE, { patient: true })
   opened.push(pool.close)
   // An interrupted change of the master key is finished before the key is read.
   if (!config.MASTER_KEY && (await finishRotation(pool, config.DATA_DIR)))

@@ -19,12 +19,12 @@ function refusal(work: () => unknown): string {
   assert.fail('it was taken')
 }
 
-/** Processor time, which does not depend on the load of the machine; each of these takes some milliseconds of it. */
+/** Processor time, of which each of these takes some milliseconds, and a hundred times as much on the slowest machines. */
 function bounded<Result>(work: () => Result): Result {
   const before = process.cpuUsage()
   const result = work()
   const { user, system } = process.cpuUsage(before)
-  assert.ok(user + system < 1_000_000, `${Math.round((user + system) / 1_000)} ms`)
+  assert.ok(user + system < 10_000_000, `${Math.round((user + system) / 1_000)} ms`)
   return result
 }
 

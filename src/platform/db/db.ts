@@ -46,6 +46,8 @@ export interface Pool extends Db {
   reading<Result>(work: (db: Db) => Promise<Result>): Promise<Result>
   readonly replica: Pick<Replica, 'open' | 'stats'> | undefined
   readonly stats: () => { total: number; idle: number; waiting: number }
+  /** From now on requests wait for connections, so a wait is short. */
+  beginServing(): void
   /** The servers of the address, of which one takes writes. */
   readonly servers: Pick<Servers, 'inUse' | 'changes'>
   close(): Promise<void>
@@ -78,6 +80,8 @@ function refuseInside(): void {
 
 /** How long a request may wait for a connection before it is refused with 503: short, so that an outage sheds load. */
 const connectMs = 3_000
+/** While a service starts, no request waits. The start itself may keep the process busy for seconds on a slow machine. */
+const patientMs = 30_000
 /** The time limit of any one statement; long work runs in batches and never in one long statement. */
 const statementMs = 30_000
 const limitedBegin = `begin; set local statement_timeout = ${statementMs}`
@@ -86,7 +90,8 @@ const limitedBegin = `begin; set local statement_timeout = ${statementMs}`
 export function openPool(
   { pooler, direct, replica: standby, distributed = false, ...connection }: Connection,
   log: Log,
-  size = 10
+  size = 10,
+  { patient = false }: { patient?: boolean } = {}
 ): Pool {
   const isLent = pooler === 'transaction'
   const { servers, Writer, settings } = addressed(connection, isLent, log)
@@ -94,7 +99,7 @@ export function openPool(
     ...settings,
     Client: Writer,
     max: size,
-    connectionTimeoutMillis: connectMs,
+    connectionTimeoutMillis: patient ? patientMs : connectMs,
     idleTimeoutMillis: 60_000
   })
   // An idle connection that dies affects no request: the pool drops it and opens another when needed.
@@ -188,6 +193,9 @@ export function openPool(
     isLent,
     isDistributed: distributed,
     servers,
+    beginServing() {
+      pool.options.connectionTimeoutMillis = connectMs
+    },
     stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async close() {
       limit.close()

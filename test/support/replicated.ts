@@ -80,7 +80,10 @@ async function makeServer(t: TestContext, dataDir: string): Promise<Made> {
   const signal = (name: NodeJS.Signals) => {
     if (child?.pid === undefined) return
     child.kill(name)
-    for (const { pid } of descendantsOf(child.pid)) process.kill(pid, name)
+    for (const { pid } of descendantsOf(child.pid))
+      try {
+        process.kill(pid, name)
+      } catch {} // It ended meanwhile.
   }
 
   async function kill(): Promise<void> {

@@ -290,6 +290,7 @@ describe('the statements', () => {
       'triggers.due',
       'triggers.open',
       'triggers.overdue',
+      'users.large_projects',
       'webhooks.waiting'
     ])
   })

@@ -103,8 +103,9 @@ export class Expansion {
     const ready = await versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
     try {
       const step = await nextStep(pool, projectId, trigger, ready, reach.now, room)
-      // Its batches look thousands of devices up: in an unknown project each look-up could read all of them.
-      if (step.deviceIds.length > batchDevices) await learnProjects(pool, [projectId])
+      // Its batches look thousands of devices up: in an unknown project each look-up could read all of them. A failure
+      // makes them slow and nothing worse; the job that looks every minute reports it.
+      if (step.deviceIds.length > batchDevices) await learnProjects(pool, [projectId]).catch(() => {})
       reach.now = Math.min(reach.most, widened(reach.now, step.deviceIds.length))
       const only = await this.#book(projectId, trigger, ready.definition, step)
       if (only !== undefined) await batches.run({ projectId, triggerId, number: only }, job, true)

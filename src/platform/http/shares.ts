@@ -58,8 +58,8 @@ export interface SharesOptions {
  * Starts requests in turns by project, as many in a turn of the event loop as let the next turn come soon. While the
  * process keeps up, nothing waits. When it does not, each project has its own queue, in which a burst waits. If another
  * project is active, the queue of a flood is cut to 64, and the flood leaves half of the event loop to others. Its
- * latest request comes first, because the oldest would be served when its client has long waited, and is shed. Requests that have started do not count, however long they last: a stream, or a slow
- * gateway, takes no share of the processor.
+ * latest request comes first, because the oldest would be served when its client has long waited, and is shed. Requests
+ * that have started do not count, however long they last: a stream, or a slow gateway, takes no share of the processor.
  */
 export class Shares {
   readonly #backlogOf: (project: string) => number

@@ -76,7 +76,8 @@ const credit = statement(
 /** A slot that counters of triggers do not use: they would wait until a batch of events is handled. */
 const slot = 8
 
-// Users are locked before triggers, as when users are deleted.
+// Users are locked before triggers, as when users are deleted. Both are locked in subqueries: Citus writes the rows of a
+// part that locks rows itself in another form than it reads them in.
 const add = statement(
   'conversions.add',
   `with given as materialized (
@@ -84,11 +85,14 @@ const add = statement(
          as g(trigger_id uuid, user_id uuid, campaign_id text, message_id uuid, at timestamptz, hour timestamptz,
               variant text, language text, step text, value numeric, leads boolean)),
    known as materialized (
-     select u.id from users u where u.project_id = $1 and u.id in (select user_id from given) order by u.id for key share),
+     select id from (
+       select u.id from users u where u.project_id = $1 and u.id in (select user_id from given) order by u.id for key share
+     ) u),
    held as materialized (
-     select t.id from triggers t
-      where t.project_id = $1 and t.id in (select g.trigger_id from given g join known k on k.id = g.user_id)
-      order by t.id for no key update),
+     select id from (
+       select t.id from triggers t
+        where t.project_id = $1 and t.id in (select g.trigger_id from given g join known k on k.id = g.user_id)
+        order by t.id for no key update) t),
    counted as materialized (
      select g.* from given g join known k on k.id = g.user_id join held h on h.id = g.trigger_id),
    added as (

@@ -13,6 +13,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type CitusCluster, startCitus, startPlain, whyNoCitus } from './cluster.ts'
 
 const parts = ['distribute', 'suite', 'kills', 'ratios'] as const
+/** These look at the locks, the statistics and the counters of the one server that holds the rows. */
+const ofOneServer = ['test/messages/settling.test.ts', 'test/campaigns/new-project.test.ts']
 const root = resolve(import.meta.dirname, '../../..')
 const given = process.argv.slice(2)
 const files = given.filter((one) => one.endsWith('.ts'))
@@ -48,9 +50,6 @@ try {
   await end()
 }
 process.exit(failed > 0 ? 1 : 0)
-
-/** These look at the locks, the statistics and the counters of the one server that holds the rows. */
-const ofOneServer = ['test/messages/settling.test.ts', 'test/campaigns/new-project.test.ts']
 
 /** Tests of requests, and of what follows from them. Left out are tests that need a plain server of their own. */
 function aboutRequests(): string[] {

@@ -17,7 +17,7 @@ if (Number(process.versions.node.split('.')[0]) >= wanted) {
   if (!existsSync(source)) await import('../dist/main.js')
   else {
     // Other commands load few of the sources.
-    const bundle = process.argv[2] === 'serve' ? findBundle(root) : undefined
+    const bundle = ['serve', 'secrets', 'resume'].includes(process.argv[2]) ? findBundle(root) : undefined
     if (bundle) nameSources(bundle)
     await import(bundle ?? '../src/main.ts')
   }

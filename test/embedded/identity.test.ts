@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmod, chown, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -10,11 +10,11 @@ import {
   isRoot,
   isRunning,
   postmasterPid,
+  preparedFolder,
   query,
   type Server,
   startServer,
   stopServer,
-  tempFolder,
   until
 } from './support/embedded.ts'
 
@@ -73,14 +73,16 @@ test('an ordinary user runs it from a checkout that is read-only and lacks the l
 
 test('root runs it from the home of another user, which is closed to root in a namespace', async (t) => {
   const home = await copiedCheckout(t)
+  const dataDir = join(home, 'data')
+  await rename(await preparedFolder(t), dataDir)
   if (isRoot) await chown(home, anotherUser, anotherUser)
   await chmod(home, 0o700)
-  const server = startServer(t, { dataDir: join(home, 'data'), checkout: home })
+  const server = startServer(t, { dataDir, checkout: home })
   assert.deepEqual(await query(await server.url, 'select 1 as one'), [{ one: 1 }])
 })
 
 test('where user namespaces are forbidden root runs it as the user nobody, and an ordinary user as ever', async (t) => {
-  const dataDir = join(await tempFolder(t), 'data')
+  const dataDir = await preparedFolder(t)
   if (!isRoot || usual !== 'namespace') {
     await query(await startServer(t, { dataDir }).url, 'select 1')
     assert.equal((await stat(join(dataDir, 'postgres'))).uid, isRoot ? 65534 : process.getuid!())
@@ -101,7 +103,7 @@ test('where user namespaces are forbidden root runs it as the user nobody, and a
 })
 
 test('the same data folder works on when the way to run it changes', async (t) => {
-  const dataDir = join(await tempFolder(t), 'data')
+  const dataDir = await preparedFolder(t)
   const ways: Identity[] = isRoot ? [usual, 'nobody', usual] : ['self', 'self']
   for (const [turn, identity] of ways.entries()) {
     const server = startServer(t, { dataDir, identity })

@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import {
   chmod,
   copyFile,
-  cp,
   link,
   lstat,
   mkdir,
@@ -19,6 +18,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { startEmbedded } from '../../../src/platform/db/embedded/embedded.ts'
 
@@ -54,7 +54,8 @@ let template: Promise<string> | undefined
 export async function preparedFolder(t: TestContext): Promise<string> {
   template ??= makeTemplate()
   const dataDir = join(await tempFolder(t), 'data')
-  await cp(await template, dataDir, { recursive: true })
+  // Node's own copy takes more than a second of a processor for these thousand files.
+  await promisify(execFile)('cp', ['-a', await template, dataDir])
   return dataDir
 }
 

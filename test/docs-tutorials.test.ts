@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { run } from './cli/service.ts'
 import { paste, root, temporaryFolder } from './support/program.ts'
 import { startService } from './support/service.ts'
 
@@ -26,10 +27,25 @@ describe('the tutorials of a backend developer', async () => {
     const blocks = await blocksOf(page)
     for (const [name, language] of Object.entries(files))
       await writeFile(join(folder, name), blocks.find((block) => block.language === language)!.text)
+    // The shell reads a line, and its words are run in this process: a process for each takes most of a second to load.
+    const words = join(await temporaryFolder(t), 'words')
+    const env = { TIDINGS_URL: service.url, TIDINGS_TOKEN: service.adminToken, TIDINGS_PROJECT: 'demo' }
+    const ran = async () => {
+      const text = await readFile(words, 'utf8').catch(() => '')
+      await rm(words, { force: true })
+      const args = text.split('\0').slice(0, -1)
+      if (args.length === 0) return ''
+      return (
+        await run(
+          args.map((word) => (word in files ? join(folder, word) : word)),
+          { env }
+        )
+      ).stdout
+    }
     const settings = [
       `export TIDINGS_URL='${service.url}' TIDINGS_TOKEN='${service.adminToken}' TIDINGS_PROJECT=demo`,
       `export SECRET_KEY='${made.json.key}'`,
-      `npx() { shift; '${process.execPath}' '${join(root, 'bin/tidings.js')}' "$@"; }`,
+      `npx() { shift; printf '%s\\0' "$@" >'${words}'; }`,
       `cd '${folder}'`,
       variables
     ].join('\n')
@@ -40,7 +56,7 @@ describe('the tutorials of a backend developer', async () => {
     const printed: [line: string, output: string][] = []
     for (const line of lines) {
       const here = line.replaceAll('http://127.0.0.1:8080', service.url)
-      printed.push([line, await paste(t, `${settings}\n${here}`)])
+      printed.push([line, (await paste(t, `${settings}\n${here}`)) + (await ran())])
     }
     return (part: string) => printed.filter(([line]) => line.includes(part)).map(([, output]) => output)
   }

@@ -51,7 +51,7 @@ async function filledFolder(t: TestContext): Promise<string> {
 async function killed(args: string[], env: Record<string, string>, when: () => Promise<boolean>): Promise<boolean> {
   const child = spawn(process.execPath, [binary, ...args], { env: bare(env), stdio: 'ignore' })
   const closed = once(child, 'close')
-  while (child.exitCode === null && !(await when().catch(() => false))) await sleep(5)
+  while (child.exitCode === null && !(await when().catch(() => false))) await sleep(20)
   const running = child.kill('SIGKILL')
   await closed
   return running && child.signalCode === 'SIGKILL'

@@ -181,7 +181,7 @@ it('the statements of a worker read a few rows, also with a plan for a table tha
   const nulls = ids.map(() => null)
   const tokens = ids.map(() => token)
   const calls: Array<[{ name: string; text: string }, unknown[]]> = [
-    [store.sweep, [1000, 1e12]],
+    [store.sweep, [1000, 1e12, ['work', 'other', 'none'], [1e12, 1e12, 1e12]]],
     [store.claim, [token, newId(), 50, '', 32, ['test.ready'], [1000], 1e12, 'work']],
     [store.renew, [ids, tokens, ids.map(() => 1000)]],
     [store.complete, [ids, tokens, nulls]],

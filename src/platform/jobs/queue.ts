@@ -125,6 +125,9 @@ export function createQueue({ name, definitions, concurrency, session, nodeId, b
     hint(): void {
       hinted = true
     },
+    lookBackMs: reach.lookBackMs,
+    /** A search of this time and reach found nothing. */
+    clear: reach.clear,
     isClaiming: () => claiming,
     /** Whether a claim is worth its round trip. */
     wants: () => hinted && free() > 0,

@@ -92,8 +92,9 @@ export const claim = statement(
 )
 
 /**
- * Wakes jobs that have become due and jobs of dead workers, and returns the milliseconds until the next one is due, and
- * whether the installation is paused after a restore.
+ * Wakes jobs that have become due and jobs of dead workers. Returns which of the queues $3 have ready jobs (searched no
+ * further back than $4 ms each), the milliseconds until the next job is due, and whether the installation is paused
+ * after a restore.
  */
 export const sweep = statement(
   'jobs.sweep',
@@ -106,9 +107,16 @@ export const sweep = statement(
    woken as (
      update jobs set ready = true, claim = null, node_id = null, again_at = null
       where id = any(array(select id from due))
-     returning 1
+     returning queue
    )
    select (select count(*)::int from woken) as woken,
+          array(select queue from woken
+                union
+                select q.name from unnest($3::text[], $4::float8[]) as q (name, back_ms)
+                 cross join lateral (
+                   select from jobs
+                    where ready and queue = q.name and run_at >= now() - q.back_ms * interval '1 ms' limit 1) as j
+               ) as queues,
           exists (select from settings where name = 'paused') as paused,
           (select extract(epoch from run_at - now())::float8 * 1000 from jobs
             where not ready and run_at > now() order by run_at limit 1) as "nextInMs"`

@@ -38,6 +38,14 @@ export interface Worker {
   reserve(name: string): Reserved | undefined
 }
 
+interface Swept {
+  woken: number
+  /** The queues that have ready jobs. */
+  queues: string[]
+  paused: boolean
+  nextInMs: number | null
+}
+
 const jobsPerSweep = 1_000
 /** The wait of a completion whose row is locked. */
 const lockedMs = 50
@@ -226,17 +234,23 @@ class JobWorker implements Worker {
   async #sweep(): Promise<void> {
     const sentAt = nowMs()
     const backMs = this.#laterReach.lookBackMs()
-    const found = await this.#session.query<{ woken: number; paused: boolean; nextInMs: number | null }>(store.sweep, [
+    const queues = this.#queues.map((queue) => ({ queue, backMs: queue.lookBackMs() }))
+    const found = await this.#session.query<Swept>(store.sweep, [
       jobsPerSweep,
-      backMs
+      backMs,
+      queues.map(({ queue }) => queue.name),
+      queues.map((looked) => looked.backMs)
     ])
-    const { woken, paused, nextInMs } = found[0]!
+    const { woken, paused, nextInMs, queues: ready } = found[0]!
     if (paused !== this.#paused)
       this.#options.log.warn(paused ? 'jobs wait: the installation is paused until `tidings resume`' : 'jobs run again')
     this.#paused = paused
     if (woken < jobsPerSweep) this.#laterReach.clear(sentAt, backMs)
     this.#sweepAt = woken === jobsPerSweep ? 0 : nowMs() + Math.min(nextInMs ?? this.#pollMs, this.#pollMs)
-    this.#hintAll()
+    // One statement asks for all queues: most have nothing, and a claim of each would cost a round trip.
+    for (const looked of queues)
+      if (ready.includes(looked.queue.name)) looked.queue.hint()
+      else looked.queue.clear(sentAt, looked.backMs)
   }
 
   #begin(run: Run, queue: Queue): void {

@@ -20,7 +20,6 @@ import { docsSiteRoutes } from './platform/docs/docs-routes.ts'
 import { docsRoutes } from './platform/http/openapi/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
 import { createHttp, type Http } from './platform/http/server.ts'
-import { freeIdleMemory } from './platform/idle-memory.ts'
 import { createWorker } from './platform/jobs/worker.ts'
 import type { Log } from './platform/log.ts'
 import { type MetricReport, together } from './platform/metrics.ts'
@@ -98,12 +97,10 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
     capabilities.cluster.serving = nodes.serving
     const worker = startWorker(options, infrastructure, capabilities, { nodes, telemetry })
     const http = openHttp(options, infrastructure, capabilities, { nodes, telemetry, stopping: () => stopping })
-    const memory = freeIdleMemory()
     infrastructure.pool.beginServing()
     const port = await http.listen(config.HOST, options.siblings?.port ?? config.PORT, options.siblings?.sharesPort)
     // Pushed last, so that it runs first. A worker serves nothing that a load balancer would send elsewhere.
     if (role !== 'worker') opened.push(() => http.drain(config.DRAIN_SECONDS * 1000))
-    opened.push(async () => memory.close())
     const baseUrl = await writeAddress(options, bootstrapped, port)
     capabilities.address.base = baseUrl
     const signIn = await signInOf(options, infrastructure, capabilities, bootstrapped)

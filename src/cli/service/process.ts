@@ -3,6 +3,7 @@
 import { type App, startApp } from '../../app.ts'
 import { readConfig } from '../../platform/config/config.ts'
 import { OperatorError } from '../../platform/errors.ts'
+import { freeIdleMemory } from '../../platform/idle-memory.ts'
 import { createLog, type Log } from '../../platform/log.ts'
 import type { MetricReport } from '../../platform/metrics.ts'
 import { Line } from '../../platform/siblings/line.ts'
@@ -56,6 +57,7 @@ async function start({ env, role, json, connection, parentId, first, port }: Sta
   const console = newConsole()
   const app = await startApp({ config, database: { connection }, log, role, say, console, siblings })
   if (role !== 'worker') void fillConsole(console, config.DATA_DIR, log)
+  freeIdleMemory()
   log.info('process started')
   return app
 }

@@ -2,6 +2,7 @@ import type { Config } from '../../platform/config/config.ts'
 import { isPassing } from '../../platform/db/db.ts'
 import { openDatabase } from '../../platform/db/open.ts'
 import { OperatorError } from '../../platform/errors.ts'
+import { freeIdleMemory } from '../../platform/idle-memory.ts'
 import { createLog } from '../../platform/log.ts'
 import type { NodeRole } from '../../platform/nodes/nodes.ts'
 import { version } from '../../platform/version.ts'
@@ -36,7 +37,9 @@ export async function serve(config: Config, role: NodeRole, { json = false } = {
       log.fatal('PostgreSQL has ended and does not start again')
       stop(1)
     })
+    const memory = freeIdleMemory()
     const code = await stopped
+    memory.close()
     await app.close()
     log.info('stopped')
     return code

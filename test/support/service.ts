@@ -7,11 +7,12 @@ import { type App, type AppOptions, startApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/platform/config/config.ts'
 import { connectionOf } from '../../src/platform/db/open.ts'
 import { createDatabase, databaseUrl, dropDatabase } from './database.ts'
+import { eventually } from './eventually.ts'
 import { type Asked, ask, type Json, type Reply } from './http.ts'
 import { silentLog } from './log.ts'
 import { throughPooler } from './pooled.ts'
 
-export { eventually } from './eventually.ts'
+export { eventually }
 
 export interface TestProject {
   id: string
@@ -55,10 +56,20 @@ const usual = {
   MASTER_KEY: Buffer.alloc(32, 'suite').toString('base64')
 }
 
-/** A database on which the service has started once, to be copied. */
+/**
+ * A database on which the service has started once, to be copied. All recurring work has run, so that no copy begins
+ * with it: in a copy, hourly work runs only if a test hurries it.
+ */
 export async function bootstrappedDatabase(): Promise<string> {
   const name = await createDatabase('migrated')
   const service = await open({ ...usual, DATABASE_URL: databaseUrl(name) }, {})
+  await eventually(async () => {
+    const [waiting] = await service.sql(
+      `select count(*) filter (where ready or claim is not null) as due, count(*) as known
+         from jobs where key = 'recurring'`
+    )
+    if (waiting.due !== '0' || waiting.known === '0') throw new Error(`recurring work has not run: ${waiting.due}`)
+  })
   await service.close()
   return name
 }

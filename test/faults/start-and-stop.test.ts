@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, request } from 'node:http'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { lockKey } from '../../src/platform/db/migrate.ts'
@@ -17,9 +17,8 @@ describe('npm start', () => {
     const url = await program.ready
     await eventually(() => assert.match(program.stdout(), /^curl /m))
     const printed = program.stdout()
-    const { base_url, project_id, secret_key, public_key, admin_token } = JSON.parse(
-      await readFile(join(dataDir, 'credentials.json'), 'utf8')
-    )
+    const before = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8'))
+    const { base_url, project_id, secret_key, public_key, admin_token } = before
     for (const text of [url, 'demo', secret_key, public_key, admin_token, dataDir])
       assert.ok(printed.includes(text), text)
     assert.deepEqual([base_url, project_id], [url, 'demo'])
@@ -42,51 +41,29 @@ describe('npm start', () => {
     program.child.kill('SIGTERM')
     assert.equal((await program.exited).code, 0)
     await eventually(() => assert.deepEqual(processesOf(dataDir), []))
-  })
 
-  it('a second start keeps keys and users, and does not print the keys', async (t) => {
-    const dataDir = await temporaryFolder(t)
-    const first = startProgram(t, { DATA_DIR: dataDir })
-    await first.ready
-    const before = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8'))
-    first.child.kill('SIGINT')
-    assert.equal((await first.exited).code, 0)
-    const second = startProgram(t, { DATA_DIR: dataDir })
-    const url = await second.ready
-    const after = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8'))
-    assert.deepEqual({ ...after, base_url: '' }, { ...before, base_url: '' })
-    assert.equal(after.base_url, url)
-    await eventually(() => assert.match(second.stdout(), /^curl /m))
-    for (const secret of [before.admin_token, before.secret_key, before.public_key]) {
-      assert.ok(!second.stdout().includes(secret), 'no secret is printed again')
-    }
-    const line = second
-      .stdout()
-      .split('\n')
-      .find((each) => each.startsWith('curl '))!
-    assert.deepEqual(JSON.parse(await paste(t, line)), { properties: { plan: 'premium' } }, 'and the line still works')
-    assert.equal(
-      (await ask(url, 'GET', '/manage/v1/projects', { headers: { authorization: `Bearer ${before.admin_token}` } }))
-        .status,
-      200
-    )
-  })
-})
-
-describe('tidings serve --json', () => {
-  it('prints one document when the service is ready, and other text to standard error', async (t) => {
-    const { url: database } = await migratedDatabase(t)
-    const env = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: database, LOG_LEVEL: 'silent' }
-    const command = [process.execPath, 'bin/tidings.js', 'serve', '--json']
-    const first = startProgram(t, env, command)
-    const document = await eventually(() => JSON.parse(first.stdout()), 30_000)
-    assert.deepEqual([document.project_id, document.data_dir], ['demo', env.DATA_DIR])
-    const headers = { 'x-service-project-id': 'demo', 'x-service-api-key': document.secret_key }
-    assert.equal((await ask(document.base_url, 'GET', '/api/v1/users/demo-user', { headers })).status, 200)
-    first.child.kill('SIGTERM')
-    assert.equal((await first.exited).code, 0)
-    assert.match(first.stderr(), /^Stopping/m)
-    assert.deepEqual(JSON.parse(first.stdout()), document, 'and nothing else')
+    await t.test('a second start keeps keys and users, and does not print the keys', async (t) => {
+      const second = startProgram(t, { DATA_DIR: dataDir })
+      const url = await second.ready
+      const after = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8'))
+      assert.deepEqual(after, { ...before, base_url: url })
+      await eventually(() => assert.match(second.stdout(), /^curl /m))
+      for (const secret of [admin_token, secret_key, public_key])
+        assert.ok(!second.stdout().includes(secret), 'no secret is printed again')
+      const line = second
+        .stdout()
+        .split('\n')
+        .find((each) => each.startsWith('curl '))!
+      assert.deepEqual(
+        JSON.parse(await paste(t, line)),
+        { properties: { plan: 'premium' } },
+        'and the line still works'
+      )
+      const headers = { authorization: `Bearer ${admin_token}` }
+      assert.equal((await ask(url, 'GET', '/manage/v1/projects', { headers })).status, 200)
+      second.child.kill('SIGINT')
+      assert.equal((await second.exited).code, 0)
+    })
   })
 })
 
@@ -102,7 +79,6 @@ describe('a stop', () => {
     const url = await program.ready
     const { port } = new URL(url)
     // An import whose last line arrives after the signal is in flight until then.
-    const { request } = await import('node:http')
     const answer = Promise.withResolvers<{ status: number; text: string }>()
     const upload = request(
       {
@@ -131,22 +107,26 @@ describe('a stop', () => {
     assert.equal((await program.exited).code, 0)
   })
 
-  it('waits for a client no longer than its deadline', async (t) => {
+  it('waits for a client no longer than its deadline; with --json, one document is all of standard output', async (t) => {
     const { url: databaseUrl } = await migratedDatabase(t)
-    const program = startProgram(t, {
+    const env = {
       DATA_DIR: await temporaryFolder(t),
       DATABASE_URL: databaseUrl,
-      SHUTDOWN_SECONDS: '1',
-      BOOTSTRAP_ADMIN_TOKEN: 'svc_at_test',
-      BOOTSTRAP_PROJECT_ID: 'shop'
-    })
-    const { port } = new URL(await program.ready)
-    const { request } = await import('node:http')
+      LOG_LEVEL: 'silent',
+      SHUTDOWN_SECONDS: '1'
+    }
+    const program = startProgram(t, env, [process.execPath, 'bin/tidings.js', 'serve', '--json'])
+    const document = await eventually(() => JSON.parse(program.stdout()), 30_000)
+    assert.deepEqual([document.project_id, document.data_dir], ['demo', env.DATA_DIR])
+    const headers = { 'x-service-project-id': 'demo', 'x-service-api-key': document.secret_key }
+    assert.equal((await ask(document.base_url, 'GET', '/api/v1/users/demo-user', { headers })).status, 200)
+
+    const { port } = new URL(document.base_url)
     const upload = request({
       port,
       method: 'POST',
-      path: '/manage/v1/projects/shop/users:import',
-      headers: { authorization: 'Bearer svc_at_test', 'content-type': 'application/x-ndjson' }
+      path: '/manage/v1/projects/demo/users:import',
+      headers: { authorization: `Bearer ${document.admin_token}`, 'content-type': 'application/x-ndjson' }
     })
     upload.on('error', () => {})
     upload.write('{"project_user_id":"early"}\n')
@@ -157,6 +137,8 @@ describe('a stop', () => {
       new Promise<{ code: string }>((resolve) => setTimeout(() => resolve({ code: 'still running' }), 15_000))
     ])
     assert.equal(code, 0)
+    assert.match(program.stderr(), /^Stopping/m)
+    assert.deepEqual(JSON.parse(program.stdout()), document, 'and nothing else')
   })
 })
 
@@ -238,15 +220,15 @@ describe('ten nodes that start at once on an empty database', () => {
       MASTER_KEY: master,
       BOOTSTRAP_SECRET_KEY: 'svc_sk_shared'
     })
-    // Three nodes are processes, the others run in this one: the database sees no difference.
+    // One node is a process, the others run in this one: the database sees no difference.
     const starting = await withClient(url, async (client) => {
       await client.query('select pg_advisory_lock($1)', [lockKey])
       const all = [
-        ...Array.from({ length: 3 }, async () => {
+        (async () => {
           const program = startProgram(t, await env())
           return { url: await program.ready, first: program.stdout().includes('Admin token'), close: async () => {} }
-        }),
-        ...Array.from({ length: 7 }, async () => {
+        })(),
+        ...Array.from({ length: 9 }, async () => {
           const { url, app, close } = await startNode(await env())
           return { url, first: app.bootstrapped.first, close }
         })

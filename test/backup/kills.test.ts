@@ -1,32 +1,21 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdir, readdir, stat } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findBeside } from '../../src/platform/db/embedded/beside.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/embedded.ts'
 import { bare, binary, ranBinary } from '../cli/service.ts'
-import {
-  atEnd,
-  preparedFolder,
-  query,
-  startServer,
-  stopServer,
-  tempFolder,
-  until
-} from '../embedded/support/embedded.ts'
+import { preparedFolder, query, startServer, stopServer, tempFolder, until } from '../embedded/support/embedded.ts'
 import { contentsOf, rowsIn } from './support/backups.ts'
 
 /** Enough that a backup and a restore can be killed half-way. The long mode measures a large installation. */
 const users = process.env.TIDINGS_LONG ? 1_000_000 : 15_000
 
-/** An embedded PostgreSQL with a migrated database, a project and many users, and no running service. */
-async function filledFolder(t: TestContext): Promise<string> {
-  const dataDir = await preparedFolder(t)
-  const migrated = await ranBinary(['migrate'], { env: { DATA_DIR: dataDir } })
-  assert.equal(migrated.code, 0, migrated.stderr)
+/** Makes a project and many users in a migrated embedded PostgreSQL that no service runs. */
+async function fill(dataDir: string): Promise<void> {
   const server = await startEmbedded({ dataDir, say: () => {} })
   try {
     await query(
@@ -44,7 +33,6 @@ async function filledFolder(t: TestContext): Promise<string> {
   } finally {
     await server.stop()
   }
-  return dataDir
 }
 
 /** Starts a command and kills it when `when` holds. Returns whether it was still running. */
@@ -69,9 +57,20 @@ const loading = (dataDir: string) => async () => {
 
 describe('kill -9 of a backup and of a restore, and from embedded to embedded', () => {
   it('leaves no file under the name, nothing in the database, and both work afterwards', async (t) => {
-    const dataDir = await filledFolder(t)
+    const dataDir = await preparedFolder(t)
     const folder = await tempFolder(t)
     const file = join(folder, 'one.backup')
+    await t.test('the embedded PostgreSQL is started for a backup if none runs', async () => {
+      const empty = await ranBinary(['backup', file], { env: { DATA_DIR: dataDir } })
+      assert.equal(empty.code, 1)
+      assert.match(empty.stderr, /holds no Tidings/)
+      const migrated = await ranBinary(['migrate'], { env: { DATA_DIR: dataDir } })
+      assert.equal(migrated.code, 0, migrated.stderr)
+      const made = await ranBinary(['backup', file], { env: { DATA_DIR: dataDir } })
+      assert.deepEqual([made.code, made.stderr], [0, ''])
+      await rm(file)
+    })
+    await fill(dataDir)
     // While another process runs the embedded PostgreSQL, as a service does.
     const server = startServer(t, { dataDir })
     const url = await server.url
@@ -89,16 +88,24 @@ describe('kill -9 of a backup and of a restore, and from embedded to embedded', 
       `backup of ${users} users: ${Date.now() - beganMs} ms, ${(await stat(file)).size} bytes, ${made.stdout.replace(/\s+/g, ' ')}`
     )
 
+    // The way to a new major version of the engine: the same data folder, the old cluster moved away.
     const target = join(await tempFolder(t), 'data')
+    await mkdir(target)
+    await copyFile(join(dataDir, 'postgres.log'), join(target, 'postgres.log'))
     const env = { DATA_DIR: target, MASTER_KEY: Buffer.alloc(32, 1).toString('base64') }
     assert.ok(await killed(['restore', file], env, loading(target)), 'killed half-way')
     const fresh = startServer(t, { dataDir: target })
     assert.deepEqual(await query(await fresh.url, `select from pg_tables where schemaname = 'public'`), [])
     await stopServer(fresh)
     beganMs = Date.now()
-    const restored = await ranBinary(['restore', file, '--json'], { env })
+    const restored = await ranBinary(['restore', file], { env })
     assert.equal(restored.code, 0, restored.stderr)
+    assert.match(restored.stdout, /is paused/)
     t.diagnostic(`restore: ${Date.now() - beganMs} ms`)
+    const resumed = await ranBinary(['resume'], { env })
+    assert.deepEqual([resumed.code, resumed.stderr], [0, ''])
+    assert.match(resumed.stdout, /is resumed/)
+    await until('nothing runs', async () => (await findBeside(target)) === undefined)
     const second = startServer(t, { dataDir: target })
     if (process.env.TIDINGS_LONG) {
       assert.deepEqual(await query(await second.url, 'select count(*)::int as count from users'), [{ count: users }])
@@ -111,27 +118,4 @@ describe('kill -9 of a backup and of a restore, and from embedded to embedded', 
     await stopServer(second)
     await stopServer(server)
   })
-})
-
-it('the embedded PostgreSQL is started for a backup if none runs', async (t) => {
-  const dataDir = await preparedFolder(t)
-  const file = join(await tempFolder(t), 'one.backup')
-  const env = { DATA_DIR: dataDir }
-  const empty = await ranBinary(['backup', file], { env })
-  assert.equal(empty.code, 1)
-  assert.match(empty.stderr, /holds no Tidings/)
-  assert.equal((await ranBinary(['migrate'], { env })).code, 0)
-  const made = await ranBinary(['backup', file], { env })
-  assert.deepEqual([made.code, made.stderr], [0, ''])
-  // The way to a new major version of the engine: the same data folder, the old cluster moved away.
-  const next = join(await tempFolder(t), 'next')
-  await mkdir(next)
-  await copyFile(join(dataDir, 'postgres.log'), join(next, 'postgres.log'))
-  const restored = await ranBinary(['restore', file], { env: { DATA_DIR: next } })
-  assert.equal(restored.code, 0, restored.stderr)
-  assert.match(restored.stdout, /is paused/)
-  const resumed = await ranBinary(['resume'], { env: { DATA_DIR: next } })
-  assert.deepEqual([resumed.code, resumed.stderr], [0, ''])
-  assert.match(resumed.stdout, /is resumed/)
-  atEnd(t, () => until('nothing runs', async () => (await findBeside(next)) === undefined))
 })

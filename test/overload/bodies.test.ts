@@ -69,69 +69,71 @@ describe('forms are small', () => {
 
 describe('bodies with an account are read in turns', () => {
   const large = 10 * MiB - 100
-  const deep = `${'['.repeat(large / 2 - 20)}${']'.repeat(large / 2 - 20)}`
+  const deep = () => `${'['.repeat(large / 2 - 20)}${']'.repeat(large / 2 - 20)}`
   const fixed = 'Project User Id must be provided'
-  const cases: [name: string, path: string, body: string, status: number, text: RegExp][] = [
+  const cases: [name: string, path: string, body: () => string, status: number, text: RegExp, code?: string][] = [
     [
       '4.1: 10 MiB of unknown fields',
       '/users',
-      `{"project_user_id":"a","else":[${filled('{},', large)}]}`,
+      () => `{"project_user_id":"a","else":[${filled('{},', large)}]}`,
       200,
       /properties/
     ],
-    ['4.1: 5 million unknown levels', '/users', `{"project_user_id":"a","else":${deep}}`, 200, /properties/],
+    ['4.1: 5 million unknown levels', '/users', () => `{"project_user_id":"a","else":${deep()}}`, 200, /properties/],
     [
       '4.1: a million properties',
       '/users',
-      `{"project_user_id":"a","properties":{${members(large)}}}`,
+      () => `{"project_user_id":"a","properties":{${members(large)}}}`,
       400,
-      RegExp(`^${fixed}$`)
+      RegExp(`^${fixed}$`),
+      // The header names the limit of 1,000.
+      'properties_too_large'
     ],
     [
       '4.1: 10 MiB of lists for a value',
       '/users',
-      `{"project_user_id":"a","properties":{"a":[${filled('[],', large)}]}}`,
+      () => `{"project_user_id":"a","properties":{"a":[${filled('[],', large)}]}}`,
       400,
       RegExp(`^${fixed}$`)
     ],
     [
       '4.1: 10 MiB of unknown fields, broken at the end',
       '/users',
-      `{"project_user_id":"a","else":[${filled('{},', large)},]}`,
+      () => `{"project_user_id":"a","else":[${filled('{},', large)},]}`,
       400,
       RegExp(`^${fixed}$`)
     ],
     [
       '4.5: 3 million items',
       '/messages:send',
-      `{"push_notifications":[${filled('{},', large)}]}`,
+      () => `{"push_notifications":[${filled('{},', large)}]}`,
       400,
       /^Invalid push notification parameters$/
     ],
-    [
-      '4.6: 3 million items',
-      '/live-activities:start',
-      `{"live_activities":[${filled('{},', large)}]}`,
-      400,
-      /^Invalid live activity parameters$/
-    ],
-    ['devices: 3 million', '/devices', `{"devices":[${filled('{},', large)}]}`, 400, /more than 200000 values/]
+    // Contract 4.6 is read as 4.5 is.
+    ...(process.env.TIDINGS_LONG
+      ? [
+          [
+            '4.6: 3 million items',
+            '/live-activities:start',
+            () => `{"live_activities":[${filled('{},', large)}]}`,
+            400,
+            /^Invalid live activity parameters$/
+          ] as (typeof cases)[number]
+        ]
+      : []),
+    ['devices: 3 million', '/devices', () => `{"devices":[${filled('{},', large)}]}`, 400, /more than 200000 values/]
   ]
-  for (const [name, path, body, status, text] of cases) {
+  const given = service.project()
+  for (const [name, path, written, status, text, code] of cases) {
     it(`${name}: ${status}`, async () => {
-      const project = await service.project()
+      const [project, body] = [await given, written()]
       const reply = await inTurns(() => project.call('POST', `/api/v1${path}`, { body, headers: json }))
       assert.equal(reply.status, status)
       assert.match(reply.text, text)
+      if (code) assert.equal(reply.headers['x-service-error-code'], code)
     })
   }
-
-  it('a million properties of a user: the header names the limit of 1,000', async () => {
-    const project = await service.project()
-    const body = `{"project_user_id":"a","properties":{${members(large)}}}`
-    const reply = await project.call('POST', '/api/v1/users', { body, headers: json })
-    assert.equal(reply.headers['x-service-error-code'], 'properties_too_large')
-  })
 
   it('an A2A message of 500,000 properties is -32602 with its id, one of 20,000 targets is taken', async () => {
     const { secretKey } = await service.project()

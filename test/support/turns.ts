@@ -10,17 +10,18 @@ const cpuMs = (): number => {
 export async function longestTurn<Result>(work: () => Promise<Result>): Promise<{ result: Result; turnMs: number }> {
   let turnMs = 0
   let last = cpuMs()
-  let running = true
   const look = () => {
     const now = cpuMs()
     turnMs = Math.max(turnMs, now - last)
     last = now
-    if (running) setImmediate(look)
   }
-  setImmediate(look)
+  // After each turn that takes a millisecond. An immediate would keep the loop, and a processor, busy while it waits.
+  const timer = setInterval(look, 1)
   try {
-    return { result: await work(), turnMs }
+    const result = await work()
+    look()
+    return { result, turnMs }
   } finally {
-    running = false
+    clearInterval(timer)
   }
 }

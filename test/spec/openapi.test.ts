@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { FastifyInstance } from 'fastify'
 import { printOperations, printSchemas } from '../../scripts/client/types.ts'
 import type { Answer, Content } from '../../src/platform/http/openapi/answers.ts'
@@ -48,8 +48,13 @@ const ajv = new Ajv2020({
   formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ }
 })
 
+/** By the text of the schema: many operations have the same, and compiling takes much longer than checking. */
+const checks = new Map<string, ValidateFunction>()
+
 function assertPasses(schema: unknown, value: unknown, what: string): void {
-  const check = ajv.compile(schema as object)
+  const text = JSON.stringify(schema)
+  const check = checks.get(text) ?? ajv.compile(schema as object)
+  checks.set(text, check)
   check(value)
   const errors = check.errors ?? []
   assert.deepEqual(errors, [], `${what}: ${JSON.stringify(value)}`)

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ended, everyone, givenCampaign, givenMany, triggered, users } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
 import { scriptedSender } from '../support/sender.ts'
 import { startService, type TestProject } from '../support/service.ts'
 
+/** A trigger renders in the same processes as a preview. TIDINGS_LONG=1 tries all attacks in both. */
+const isTriggered = (name: string) => Boolean(process.env.TIDINGS_LONG) || name.startsWith('lists in a case')
+
 const service = await startService({}, { sender: scriptedSender() })
 // `hostile` attacks with its templates; `other` must not be slowed by that.
 const [hostile, other] = [await service.project(), await service.project()]
-await givenMany(service, hostile, 5, 'victim')
+await givenMany(service, hostile, 3, 'victim')
 await givenMany(service, other, 2, 'other')
 
 const list = (last: unknown) => [...Array.from({ length: 30_000 }, (_, index) => index), last]
@@ -54,7 +58,11 @@ async function undisturbed(work: () => Promise<unknown>): Promise<void> {
     const attack = work().finally(() => {
       over = true
     })
-    while (!over) assert.equal((await look(other)).status, 200)
+    while (!over) {
+      assert.equal((await look(other)).status, 200)
+      // The renderings take the processors; more requests would only make them take longer.
+      await sleep(10)
+    }
     await attack
   })
   assert.ok(longest < 250, `busy for ${Math.round(longest)} ms`)
@@ -68,26 +76,27 @@ describe('while a project renders', () => {
       await undisturbed(async () => {
         const reply = await service.manage('POST', `/projects/${hostile.id}/campaigns:preview`, { json })
         assert.equal(reply.status, 200, reply.text)
-        assert.equal(reply.json.sample.length, 5)
+        assert.equal(reply.json.sample.length, 3)
         assert.ok(reply.json.sample.every(({ reason }: Json) => /^template_failed: /.test(reason)))
       })
     })
 
+    if (!isTriggered(name)) continue
     it(`${name} for a trigger, other projects go on, and only its messages fail`, async () => {
       await givenCampaign(service, hostile, { campaign_id: 'slow', message: { title } })
       await undisturbed(async () => {
         const { counts, failures } = await ended(hostile, await triggered(hostile, { ...everyone, properties }, 'slow'))
-        assert.deepEqual([counts.targeted, counts.failed, failures], [5, 5, { TEMPLATE_FAILED: 5 }])
+        assert.deepEqual([counts.targeted, counts.failed, failures], [3, 3, { TEMPLATE_FAILED: 3 }])
       })
     })
   }
 
   it('the messages of the same trigger that can be made are sent', async () => {
     const { title, properties } = attacks['lists in a case, which nothing counts']!
-    const message = { title: `No {{ user.n }}{% if user.n == 3 %}${title}{% endif %}` }
+    const message = { title: `No {{ user.n }}{% if user.n == 2 %}${title}{% endif %}` }
     await givenCampaign(service, hostile, { campaign_id: 'some', message })
     const { counts } = await ended(hostile, await triggered(hostile, { ...everyone, properties }, 'some'))
-    assert.deepEqual([counts.targeted, counts.sent, counts.failed], [5, 4, 1])
+    assert.deepEqual([counts.targeted, counts.sent, counts.failed], [3, 2, 1])
   })
 
   it('a trigger of another project, accepted meanwhile, is sent before it ends', async () => {

@@ -20,7 +20,8 @@ import {
 } from './senders.ts'
 
 const only = { fcm: false, webpush: false } as const
-const many = process.env.TIDINGS_LONG ? 100_000 : 20_000
+// Each 300 are a GOAWAY, so 4,000 meet a dozen of them.
+const many = process.env.TIDINGS_LONG ? 100_000 : 4_000
 
 test(`with GOAWAY every 300 requests ${many} pushes arrive, none twice and none reported as failed`, async (t) => {
   // A gateway that only counts: these tests need none of the simulators' checks.
@@ -320,7 +321,8 @@ test('under any faults of connections and streams each push ends once, and an ac
   // A generous limit: the speed of the machine is not tested.
   const settings = { maxConnections: 4, deadlineMs: 60_000 }
   const sender = senderFor(t, server.credential, { providerTokens: anyToken, settings })
-  const all = pushes(5_000)
+  const count = process.env.TIDINGS_LONG ? 5_000 : 2_500
+  const all = pushes(count)
   const ended = new Map<string, number>()
   const outcomes = await Promise.all(
     all.map(async (one) => {
@@ -329,7 +331,7 @@ test('under any faults of connections and streams each push ends once, and an ac
       return outcome
     })
   )
-  assert.equal(ended.size, 5_000)
+  assert.equal(ended.size, count)
   assert.ok(
     [...acted.values()].every((times) => times === 1),
     'nothing that a gateway took was sent again'
@@ -340,6 +342,6 @@ test('under any faults of connections and streams each push ends once, and an ac
     else if (outcome.kind === 'retry' && outcome.free) assert.equal(arrived, 0)
   }
   const counts = tally(outcomes)
-  assert.ok(counts.accepted! > 4_000, JSON.stringify(counts))
+  assert.ok(counts.accepted! > 0.8 * count, JSON.stringify(counts))
   assert.ok(counts['unknown CONNECTION_LOST']! > 0 && server.sessions.length > 3)
 })

@@ -178,9 +178,10 @@ describe('requests are begun projects by turns', () => {
   })
 })
 
-describe('refusals do not take the time of others', () => {
+describe('refusals do not take the time of others', async () => {
+  const service = await startService({ DATABASE_POOL_SIZE: '2' })
+
   it('a connection that hammers its limit is answered ever more slowly', async () => {
-    const service = await startService()
     const project = await service.project({ limits: { requests_per_second: 1 } })
     const refused = await refusedBy(service, project, 1_500)
     assert.ok(refused.length >= 3 && refused.length < 12, `${refused.length} refusals in 1.5 s on one connection`)
@@ -189,7 +190,6 @@ describe('refusals do not take the time of others', () => {
   })
 
   it('a flood of one project that fills the process is shed with 503, Retry-After and the code overloaded', async () => {
-    const service = await startService({ DATABASE_POOL_SIZE: '2' })
     const [noisy, quiet] = await Promise.all([
       service.project({ limits: { requests_per_second: 0 } }),
       service.project()

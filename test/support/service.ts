@@ -6,7 +6,7 @@ import pg from 'pg'
 import { type App, type AppOptions, startApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/platform/config/config.ts'
 import { connectionOf } from '../../src/platform/db/open.ts'
-import { createDatabase, databaseUrl, dropDatabase } from './database.ts'
+import { createDatabase, databaseUrl, dropDatabase, withClient } from './database.ts'
 import { eventually } from './eventually.ts'
 import { type Asked, ask, type Json, type Reply } from './http.ts'
 import { silentLog } from './log.ts'
@@ -63,13 +63,17 @@ const usual = {
 export async function bootstrappedDatabase(): Promise<string> {
   const name = await createDatabase('migrated')
   const service = await open({ ...usual, DATABASE_URL: databaseUrl(name) }, {})
-  await eventually(async () => {
-    const [waiting] = await service.sql(
-      `select count(*) filter (where ready or claim is not null) as due, count(*) as known
-         from jobs where key = 'recurring'`
-    )
-    if (waiting.due !== '0' || waiting.known === '0') throw new Error(`recurring work has not run: ${waiting.due}`)
-  })
+  // Not by `service.sql`, whose connection stays open: a database that is in use cannot be copied.
+  await withClient(databaseUrl(name), (client) =>
+    eventually(async () => {
+      const { rows } = await client.query<{ due: string; known: string }>(
+        `select count(*) filter (where ready or claim is not null) as due, count(*) as known
+           from jobs where key = 'recurring'`
+      )
+      const { due, known } = rows[0]!
+      if (due !== '0' || known === '0') throw new Error(`recurring work has not run: ${due} of ${known}`)
+    })
+  )
   await service.close()
   return name
 }

@@ -50,11 +50,18 @@ function changeFaults(query: TreeNode, tenant: Set<string>, volatilities: Volati
   const set = command === 'update' ? (query.fields.get('targetList') ?? []) : []
   return [
     ...described(calls(conflict, 's', 'v'), 'in on conflict'),
+    ...(takesValues(conflict) && isFromPart(query) ? ['a parameter in on conflict beside rows of a part of WITH'] : []),
     ...described(calls(query.fields.get('returningList') ?? [], 's', 'v'), 'in returning'),
     ...described(calls([set, conditions], 'v'), `in ${command}`),
     ...described(onColumns([set, conditions], volatilities), `with a column or a condition in ${command}`)
   ]
 }
+
+/** Citus inserts the rows of a part of WITH by a statement of its own, and loses the types of the parameters there. */
+const takesValues = (nodes: TreeValue) => [...nodesOf(nodes)].some(({ kind }) => kind === 'PARAM')
+const partKind = '6' // RTE_CTE
+const isFromPart = (query: TreeNode) =>
+  [...nodesOf(query.fields.get('rtable') ?? [])].some((entry) => wordOf(entry, 'rtekind') === partKind)
 
 /** STABLE functions that are given a column, or that stand in a CASE or COALESCE: the coordinator cannot compute them. */
 function onColumns(value: TreeValue, { callsAt, calls }: Volatilities): { name: string }[] {
@@ -94,6 +101,10 @@ describe('the statements, on a database that is spread over servers by project',
       `update users set properties = to_jsonb(id) where project_id = $1`,
       `update users set updated_at = coalesce($2, now()) where project_id = $1`,
       `delete from users where project_id = $1 and updated_at + interval '1 day' < $2 returning id`,
+      `with project as (select project_id from projects where project_id = $1)
+       insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
+       select project_id, $2, $3, '{}', $4, $4 from project
+       on conflict (project_id, project_user_id) do update set updated_at = excluded.updated_at where users.updated_at < $5`,
       `with gone as (delete from users where project_id = $1 returning current_timestamp) select from gone`
     ]
     const across = ['select 1 from users for update skip locked', 'select 1 from users u for key share of u']

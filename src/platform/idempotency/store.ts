@@ -35,10 +35,8 @@ export interface KeyRow<Work, Answer> {
  */
 export const holdMs = 12_000
 
-// Like `heldProject`, but also for a project that is being erased: the work itself notices that and refuses.
-const heldAnyway = 'with project as (select project_id from projects where project_id = $1 for key share)'
-// A CTE would not do for one key: on Citus, which then computes the conflict apart from the insertion, a key that exists
-// counts as written.
+// Both lock the project, also one that is being erased: the work itself notices that and refuses. A CTE would not do: Citus
+// would compute the conflict apart from the insertion, so that one key that exists counts as written, and many are refused.
 const beginRow = statement(
   'idempotency.begin',
   `insert into idempotency_keys (project_id, scope, key, fingerprint, work, held_until, expires_at)
@@ -49,25 +47,23 @@ const beginRow = statement(
           held_until = excluded.held_until, expires_at = excluded.expires_at
     where idempotency_keys.expires_at <= $6`
 )
-/**
- * Claims those keys of many calls that are new or expired, inside a statement with a CTE `project`. Its parameters begin
- * at `$n` and are filled by `keyColumns`.
- */
+/** Claims those keys of many calls that are new or expired. Its parameters begin at `$n` and are filled by `keyColumns`. */
 export function claimRows(n: number): string {
   const at = (offset: number) => `$${n + offset}` as const
   return `insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
    select p.project_id, ${at(0)}, k.key, decode(k.fingerprint, 'hex'), k.work, k.answer, ${at(5)}, ${at(6)}
-     from project p
+     from projects p
     cross join rows from (
       json_array_elements_text(${at(1)}::json),
       unnest(string_to_array(${at(2)}, ','), ${texts(at(3))}::jsonb[], ${texts(at(4))}::jsonb[])
     ) as k(key, fingerprint, work, answer)
+    where p.project_id = $1 for key share of p
    on conflict (project_id, scope, key) do update
       set fingerprint = excluded.fingerprint, work = excluded.work, answer = excluded.answer,
           held_until = excluded.held_until, expires_at = excluded.expires_at
     where idempotency_keys.expires_at <= ${at(7)}`
 }
-const beginRows = statement('idempotency.begin_many', `${heldAnyway} ${claimRows(2)} returning key`)
+const beginRows = statement('idempotency.begin_many', `${claimRows(2)} returning key`)
 const findRows = statement(
   'idempotency.find_many',
   `select key, encode(fingerprint, 'hex') as fingerprint, work, answer from idempotency_keys

@@ -133,7 +133,7 @@ describe('a request with an idempotency key', () => {
     const [{ message_id }] = first.json.delivery_results
     // The state after kill -9: one response was lost, one push was never made, and no process holds the key.
     await service.sql(
-      `update messages set state = case device_id when 'dead-2' then 'handed' else 'queued' end, settled_at = null,
+      `update messages set state = case when device_id = 'dead-2' then 'handed' else 'queued' end, settled_at = null,
               due_at = date_trunc('milliseconds', now() + interval '30 s'), gateway_message_id = null, attempts = 0
         where project_id = $1 and device_id <> 'dead-1'`,
       [project.id]

@@ -34,8 +34,12 @@ const graceMs = Math.min(15_000, limitMs)
 const mark = randomUUID()
 /** Tests that kill processes at work, and tests that generate thousands of requests. */
 const ordeals = /^test\/(crash|fuzz)\//
-/** Tests of our statements and of the calls of the contract (4). test/schema.test.ts has the server parse every statement. */
-const aboutStatements = /^test\/(engines|segments)\/|^test\/spec\/4|^test\/(schema|locked-months)\./
+/**
+ * Tests of our statements and of the calls of the contract (4). test/schema.test.ts has the server parse every statement.
+ * Not the tests of standbys, which start embedded servers, and of times and failures of jobs, which use the same statements.
+ */
+const aboutStatements =
+  /^test\/engines\/(jobs|jobs-keys|pool|presence|together)\.|^test\/segments\/|^test\/spec\/4|^test\/(schema|locked-months)\./
 const all = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
 const textOf = (file: string) => readFileSync(file, 'utf8')
 /** Tests that cannot run through a pooler, and why. */

@@ -10,7 +10,7 @@ import { scriptedSender } from '../support/sender.ts'
 import { startService } from '../support/service.ts'
 
 // TIDINGS_LONG=1 sends twenty thousand requests.
-const runs = process.env.TIDINGS_LONG ? 20_000 : 500
+const runs = process.env.TIDINGS_LONG ? 20_000 : 200
 const service = await startService({}, { sender: scriptedSender() })
 const project = await service.project({ limits: { requests_per_second: 0 } })
 await givenUser(project, 'ana', 'ana-phone')

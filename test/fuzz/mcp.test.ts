@@ -6,7 +6,7 @@ import { ask, type Json } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
 // TIDINGS_LONG=1 sends twenty thousand requests.
-const runs = process.env.TIDINGS_LONG ? 20_000 : 500
+const runs = process.env.TIDINGS_LONG ? 20_000 : 200
 const service = await startService()
 const project = await service.project({ limits: { requests_per_second: 0 } })
 

@@ -11,7 +11,7 @@ import fc from '../support/fuzz.ts'
 
 const long = process.env.TIDINGS_LONG !== undefined
 /** The number of sets of people, and of conditions tried on each. A set has all kinds of people. */
-const [worlds, tries] = long ? [20, 500] : [2, 120]
+const [worlds, tries] = long ? [20, 500] : [2, 60]
 
 async function selected(pool: Pool, { usesDevice, condition, values }: CompiledSegment): Promise<string[]> {
   const devices = usesDevice ? 'join devices d on d.project_id = $1 and d.user_id = u.id' : ''

@@ -6,7 +6,7 @@ import { startService, type TestProject } from '../support/service.ts'
 
 const service = await startService()
 /** The factor by which `npm run test:long` tries more. */
-const more = process.env.TIDINGS_LONG ? 50 : 1
+const more = process.env.TIDINGS_LONG ? 100 : 1
 const fixed = 'Project User Id must be provided'
 
 /** Few ids, so that steps collide, and unusual ones. */
@@ -80,7 +80,7 @@ describe('the users API agrees with a model of its store', () => {
           if (taken.kind === 'delete') assert.equal(reply.text, '{}')
         }
       }),
-      { numRuns: 60 * more }
+      { numRuns: 30 * more }
     )
   })
 
@@ -148,7 +148,7 @@ describe('no request, however malformed,', () => {
           url.startsWith('/api/v1/users') && !url.includes(':batch') && (verb === 'POST' || verb === 'PATCH')
         if (reply.status === 400 && writes && !url.includes('?')) assert.equal(reply.text, fixed)
       }),
-      { numRuns: 500 * more }
+      { numRuns: 200 * more }
     )
     assert.equal((await service.ask('GET', '/readyz')).status, 200)
   })

@@ -7,7 +7,7 @@ import { ask } from '../support/http.ts'
 import { processesOf, startProgram, temporaryFolder } from '../support/program.ts'
 
 // `npm run test:long` kills a hundred times.
-const rounds = process.env.TIDINGS_LONG ? 100 : 6
+const rounds = process.env.TIDINGS_LONG ? 100 : 3
 const clients = 32
 const roundMs = 400
 

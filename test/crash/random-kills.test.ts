@@ -53,7 +53,7 @@ it('random kills of nodes, workers, PostgreSQL and gateway connections lose noth
   const occurrences = [0.2, 0.5, 0.8].map((share) => inSeconds(5 + (share * killingMs) / 1_000))
   await furnish(nodes[0]!.url, { people, receiver, sql, occurrences })
   const urls = () => nodes.filter(({ role }) => role === 'api').map(({ url }) => url)
-  const load = startLoad({ urls, random, clients: 8, people, broadcastEveryMs: 2_000, pauseMs: 20 })
+  const load = startLoad({ urls, random, clients: 8, people, broadcastEveryMs: 2_000, pauseMs: long ? 20 : 100 })
 
   const blows: Blow[] = []
   const restarting = new Set<Promise<void>>()

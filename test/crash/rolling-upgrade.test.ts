@@ -29,7 +29,7 @@ it('an upgrade node by node, and the way back, lose nothing, send nothing twice 
   const occurrences = [1, 3].map((steps) => new Date(Math.ceil((Date.now() + 3_000 + steps * stepMs) / 1_000) * 1_000))
   await furnish(nodes[0]!.url, { people, receiver, sql, occurrences })
   const urls = () => nodes.map(({ url }) => url)
-  const load = startLoad({ urls, random: seeded(1), clients: 4, people, broadcastEveryMs: 1_000, pauseMs: 50 })
+  const load = startLoad({ urls, random: seeded(1), clients: 4, people, broadcastEveryMs: 1_000, pauseMs: 150 })
   const visits = browse(urls)
 
   await sleep(stepMs)
@@ -92,7 +92,7 @@ function browse(urls: () => string[]) {
   const visiting = (async () => {
     const signedIn = await ask(urls()[0]!, 'POST', '/console/session', { json: { token: adminToken } })
     const cookie = String(signedIn.headers['set-cookie']).split(';')[0]!
-    for (; running; await sleep(50))
+    for (; running; await sleep(250))
       for (const path of ['/console/session', '/manage/v1/projects/shop/users', '/manage/v1/projects/shop/campaigns'])
         for (const url of urls()) {
           const reply = await ask(url, 'GET', path, { headers: { cookie } }).catch((error: Error) => error)

@@ -44,6 +44,13 @@ const inPlace: Plugin = {
   }
 }
 
+/** Whether the bundle was made from the same files. `npm pack` asks for it too. */
+function isMade(): boolean {
+  if (!bundle.findBundle(root)) return false
+  const made: { files: string[] } = JSON.parse(readFileSync(pointer, 'utf8'))
+  return made.files.join() === files.join()
+}
+
 /** Removes all bundles but this one and the one before, of which a running service may still load parts. */
 function tidy(name: string): void {
   const before = existsSync(pointer) ? JSON.parse(readFileSync(pointer, 'utf8')).name : undefined
@@ -58,9 +65,11 @@ const files = [
   ...globSync('**/*.ts', { cwd: source, exclude: ['console/page/**'] })
     .filter((file) => !file.endsWith('.test.ts'))
     .map((file) => join('src', file)),
-  'node_modules/.package-lock.json'
+  'node_modules/.package-lock.json',
+  'scripts/bundle.ts'
 ].sort()
 const mark = bundle.markOf(root, files)
+if (isMade()) process.exit()
 
 mkdirSync(cache, { recursive: true })
 const building = mkdtempSync(join(cache, 'building-'))

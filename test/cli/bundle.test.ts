@@ -5,14 +5,17 @@ import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { cache, findBundle, markOf } from '../../bin/bundle.js'
 import { outputOf } from '../support/children.ts'
+import { migratedDatabase } from '../support/database.ts'
 import { root, startProgram, temporaryFolder } from '../support/program.ts'
 
 // In a process of its own, because bundling takes as long as many other files together.
 
 test('the bundle of this checkout serves, with the files that lie beside the sources', async (t) => {
+  // `npm install` made it, unless a source was changed since.
   await outputOf(t, process.execPath, ['scripts/bundle.ts'], { cwd: root })
   assert.ok(findBundle(root))
-  const service = startProgram(t, { DATA_DIR: join(await temporaryFolder(t), 'data') })
+  const { url: database } = await migratedDatabase(t)
+  const service = startProgram(t, { DATA_DIR: join(await temporaryFolder(t), 'data'), DATABASE_URL: database })
   const url = await service.ready
   for (const path of ['/readyz', '/openapi.json', '/docs/', '/sdk/tidings.js', '/version'])
     assert.equal((await fetch(url + path)).status, 200, path)

@@ -12,13 +12,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { builtConsole } from '../src/console/console.ts'
 import { type EmbeddedServer, startEmbedded } from '../src/platform/db/embedded/embedded.ts'
 import { inLanes, inProcesses } from './lanes.ts'
 import { createDatabase, dropDatabase, withClient } from './support/database.ts'
 import { poolSuite } from './support/pgbouncer.ts'
 import { descendantsOf, endByForce, processesWith } from './support/processes.ts'
-import { bootstrappedDatabase } from './support/service.ts'
 import { watchFiles } from './watch.ts'
 
 const pooler = process.argv.includes('--pooler')
@@ -72,6 +70,7 @@ if (pooler && chosen.length === 0) for (const [file, why] of unpooled) console.l
 // Programs that tests start build the console, and tests kill many of them before they have finished. So it is built
 // first. If that fails, the suite cannot pass, and reports the reason before anything else.
 if (chosen.length === 0) {
+  const { builtConsole } = await import('../src/console/console.ts')
   await builtConsole(tmpdir()).catch((error: Error) => {
     console.error(error.message)
     process.exit(1)
@@ -86,7 +85,7 @@ if (!url) {
 process.env.TEST_DATABASE_URL = url
 const migrated = await createDatabase('migrated')
 process.env.TEST_DATABASE_TEMPLATE = migrated
-const bootstrapped = await bootstrappedDatabase()
+const bootstrapped = await bootstrappedCopy()
 // Only now: a pooler would keep connections to the databases that tests copy.
 const pgbouncer = pooler ? await poolSuite(url) : undefined
 const folder = await mkdtemp(join(tmpdir(), 'tidings-suite-'))
@@ -138,6 +137,7 @@ async function ran(programs: string[], place: string, atOnce: number): Promise<n
         // nothing.
         NODE_TEST_CONTEXT: undefined,
         TEST_SERVICE_TEMPLATE: bootstrapped,
+        TEST_SUITE_FOLDER: folder,
         TIDINGS_TEST_RUN: mark
       }
     }
@@ -169,6 +169,13 @@ async function leftBehind(): Promise<number> {
   const left = endByForce(find)
   for (const { pid, command } of left) console.error(`✖ A test left a process behind: ${pid} ${command}`)
   return left.length
+}
+
+/** A run inside a test of this runner copies the database of the outer run, and need not load the service. */
+async function bootstrappedCopy(): Promise<string> {
+  if (external && process.env.TEST_SERVICE_TEMPLATE) return createDatabase('bootstrapped')
+  const { bootstrappedDatabase } = await import('./support/service.ts')
+  return bootstrappedDatabase()
 }
 
 async function startServer(): Promise<EmbeddedServer> {

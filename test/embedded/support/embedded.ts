@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import {
   chmod,
   copyFile,
@@ -10,6 +10,7 @@ import {
   readdir,
   readFile,
   readlink,
+  rename,
   rm,
   symlink
 } from 'node:fs/promises'
@@ -59,12 +60,19 @@ export async function preparedFolder(t: TestContext): Promise<string> {
   return dataDir
 }
 
+/** All processes of a run share one, in the folder that test/run.ts deletes. */
 async function makeTemplate(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'tidings-test-'))
+  const place = process.env.TEST_SUITE_FOLDER ?? tmpdir()
+  const common = join(place, 'prepared')
+  if (place !== tmpdir() && existsSync(common)) return common
+  const folder = await mkdtemp(join(place, 'tidings-test-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   const server = await startEmbedded({ dataDir: folder, say: () => {} })
   await server.stop()
-  return folder
+  if (place === tmpdir()) return folder
+  // Another process may have been faster; both are the same.
+  await rename(folder, common).catch(() => {})
+  return common
 }
 
 export interface Server {

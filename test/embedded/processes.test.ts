@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { PastCounts } from '../../src/platform/siblings/past-counts.ts'
 import { createRateLimits } from '../../src/projects/rate-limits/rate-limit.ts'
 import { createSharedLimits } from '../../src/projects/rate-limits/shared-limits.ts'
+import { migratedDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { descendantsOf } from '../support/processes.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
@@ -35,7 +36,8 @@ async function figures(url: string): Promise<Map<string, number>> {
 
 async function started(t: TestContext) {
   const dataDir = await temporaryFolder(t)
-  const program = startProgram(t, { DATA_DIR: dataDir }, [
+  const { url: database } = await migratedDatabase(t)
+  const program = startProgram(t, { DATA_DIR: dataDir, DATABASE_URL: database }, [
     ...[process.execPath, 'bin/tidings.js', 'serve', '--processes', '2']
   ])
   const url = await program.ready

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { createFrames, magic } from '../../src/platform/backup/format.ts'
 import { openPool } from '../../src/platform/db/db.ts'
@@ -14,9 +15,13 @@ import { startNode, startService } from '../support/service.ts'
 import { contentsOf } from './support/backups.ts'
 
 const key = Buffer.alloc(32, 'suite').toString('base64')
+const folder = await mkdtemp(join(tmpdir(), 'tidings-test-'))
+after(() => rm(folder, { recursive: true, force: true }))
 
-/** A backup of a service with a few rows. */
-async function oneBackup(t: TestContext) {
+/** A backup of a service with a few rows, which all tests share. */
+const one = await oneBackup()
+
+async function oneBackup() {
   const service = await startService()
   const project = await service.project()
   await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } })
@@ -25,8 +30,8 @@ async function oneBackup(t: TestContext) {
      select $1, gen_random_uuid(), 'u' || n, jsonb_build_object('n', md5(n::text)), now(), now() from generate_series(1, 3000) n`,
     [project.id]
   )
-  const file = join(await temporaryFolder(t), 'one.backup')
-  const env = { DATABASE_URL: service.databaseUrl, DATA_DIR: await temporaryFolder(t), MASTER_KEY: key }
+  const file = join(folder, 'one.backup')
+  const env = { DATABASE_URL: service.databaseUrl, DATA_DIR: join(folder, 'data'), MASTER_KEY: key }
   const made = await run(['backup', file], { env })
   assert.equal(made.code, 0, made.stderr)
   assert.match(made.stdout, /^Wrote 3,0\d\d rows of 2 projects .*\nThe master key is not in the file: .*\n$/)
@@ -43,7 +48,7 @@ const tablesIn = (url: string) =>
 
 describe('a restore refuses, and leaves nothing behind', () => {
   it('a file that was cut off, altered, or is something else', async (t) => {
-    const { file } = await oneBackup(t)
+    const { file } = one
     const whole = await readFile(file)
     const bad = join(await temporaryFolder(t), 'bad.backup')
     const middle = Math.floor(whole.length / 2)
@@ -82,7 +87,7 @@ describe('a restore refuses, and leaves nothing behind', () => {
   })
 
   it('a wrong or missing master key, before the database is touched', async (t) => {
-    const { file } = await oneBackup(t)
+    const { file } = one
     const { url, env } = await emptyTarget(t)
     const { MASTER_KEY: _, ...keyless } = env
     const wrong = { ...env, MASTER_KEY: Buffer.alloc(32, 'other').toString('base64') }
@@ -101,7 +106,7 @@ describe('a restore refuses, and leaves nothing behind', () => {
   })
 
   it('a backup of a newer version, and one with tables that its schema does not have', async (t) => {
-    const { file } = await oneBackup(t)
+    const { file } = one
     const { header } = await contentsOf(file)
     const made = join(await temporaryFolder(t), 'made.backup')
     const write = async (change: object, table?: string) => {
@@ -127,7 +132,7 @@ describe('a restore refuses, and leaves nothing behind', () => {
   })
 
   it('a database in use, unless it is replaced, and never while nodes run', async (t) => {
-    const { file, env: source } = await oneBackup(t)
+    const { file, env: source } = one
     const { url } = await migratedDatabase(t)
     const env = { ...source, DATABASE_URL: url }
     const node = await startNode({ ...env, BOOTSTRAP_ADMIN_TOKEN: 'svc_at_here' })
@@ -156,7 +161,7 @@ async function framesWith(file: string, old: string, fresh: string): Promise<Buf
 
 describe('a backup', () => {
   it('replaces no file unless it is told to, and travels through pipes', async (t) => {
-    const { file, env } = await oneBackup(t)
+    const { file, env } = one
     const again = await run(['backup', file], { env })
     assert.equal(again.code, 1)
     assert.match(again.stderr, /exists already\. Name another file, or give --overwrite\./)
@@ -190,7 +195,7 @@ describe('a backup', () => {
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /lacks a right: permission denied for table users.*Use the role that owns/)
     await assert.rejects(readFile(file))
-    const { file: good } = await oneBackup(t)
+    const { file: good } = one
     await withClient(databaseUrl(name), async (client) => {
       await client.query('drop table users cascade')
       await client.query('drop table settings, projects, migrations, nodes cascade')

@@ -79,7 +79,8 @@ describe('a restore refuses, and leaves nothing behind', () => {
         const refused = await run(args, { env })
         assert.deepEqual([refused.code, refused.stdout], [1, ''], `${what}: ${args.join(' ')}`)
         assert.match(refused.stderr, sentence, what)
-        assert.doesNotMatch(refused.stderr, /\n.*\n/, what)
+        // A slow machine also gets lines about the progress.
+        assert.doesNotMatch(refused.stderr.replace(/^(Restoring|Checking): .*\n/gm, ''), /\n.*\n/, what)
       }
       assert.equal(await tablesIn(url), 0, what)
     }

@@ -39,8 +39,8 @@ export interface Rendering {
 export type Renderer = ReturnType<typeof createRenderer>
 
 /** Renders campaigns in separate processes, so that a slow template delays only its own project. */
-export function createRenderer(metrics?: Metrics, open?: () => Lane) {
-  const turns = new RenderTurns(open)
+export function createRenderer(metrics?: Metrics, open?: () => Lane, oneMs?: number) {
+  const turns = new RenderTurns(open, oneMs)
   // Triggers whose shared templates timed out. Their other batches do not try again.
   const hopeless = new Map<string, TemplateFailed>()
   metrics?.gauge('tidings_rendering', 'Processes that render templates, and renderings they were stopped in.', () =>

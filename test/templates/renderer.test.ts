@@ -10,11 +10,16 @@ import { TemplateFailed } from '../../src/templates/templates.ts'
 /** A renderer whose processes a test can inspect. */
 function watched() {
   const lanes: Lane[] = []
-  const renderer = createRenderer(undefined, () => {
-    const lane = openLane()
-    lanes.push(lane)
-    return lane
-  })
+  // Half of the usual limit: renderings without end take a processor until then.
+  const renderer = createRenderer(
+    undefined,
+    () => {
+      const lane = openLane()
+      lanes.push(lane)
+      return lane
+    },
+    500
+  )
   after(renderer.close)
   return { renderer, lanes }
 }

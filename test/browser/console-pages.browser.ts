@@ -10,7 +10,6 @@ import {
   goTo,
   looks,
   type Opened,
-  openConsole,
   openContext,
   openPage,
   picture,
@@ -206,7 +205,9 @@ story('the menu leads to every page, in its order', async ({ open }) => {
 })
 
 it('the first load is small, compressed, cached and served by one host', async (t) => {
-  const { page, complaints } = await openConsole(t, service, { token: service.adminToken })
+  const context = await openContext(service, { token: service.adminToken })
+  t.after(() => context.close())
+  const { page, complaints } = await openPage(context)
   const files: Response[] = []
   page.on('response', (response) => void files.push(response))
   await page.goto(`${service.url}/console/p/${id}/home`)

@@ -25,15 +25,30 @@ export interface Opened {
   complaints: string[]
 }
 
+/** Browsers whose test has ended, by their options. They have the console in their cache; a new one would compile it again. */
+const free = new Map<string, BrowserContext[]>()
+
 /** Opens a browser with empty storage. With a token it is signed in. */
 export async function openConsole(
   t: TestContext,
   service: { url: string },
-  options: BrowserContextOptions & { token?: string } = {}
+  { token, ...options }: BrowserContextOptions & { token?: string } = {}
 ): Promise<Opened> {
-  const context = await openContext(service, options)
-  t.after(() => context.close())
+  const key = JSON.stringify([service.url, options])
+  const context = free.get(key)?.pop() ?? (await openContext(service, options))
+  t.after(async () => {
+    for (const page of context.pages()) await page.close()
+    await context.clearPermissions()
+    await context.setStorageState({ cookies: [], origins: [] })
+    free.set(key, [...(free.get(key) ?? []), context])
+  })
+  if (token !== undefined) await signIn(context, service, token)
   return openPage(context)
+}
+
+async function signIn(context: BrowserContext, service: { url: string }, token: string): Promise<void> {
+  const reply = await context.request.post(`${service.url}/console/session`, { data: { token } })
+  assert.equal(reply.status(), 200)
 }
 
 /** A browser with its own storage and its own cache of the console. */
@@ -49,10 +64,7 @@ export async function openContext(
     ...options
   })
   context.setDefaultTimeout(patienceMs)
-  if (token !== undefined) {
-    const reply = await context.request.post(`${service.url}/console/session`, { data: { token } })
-    assert.equal(reply.status(), 200)
-  }
+  if (token !== undefined) await signIn(context, service, token)
   return context
 }
 

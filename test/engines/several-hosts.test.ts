@@ -34,7 +34,8 @@ async function silentServer(t: TestContext): Promise<string> {
 }
 
 describe('DATABASE_URL with several hosts', () => {
-  it('leads to the primary at any place of the list, and after a promotion to the new one', async (t) => {
+  // One pair for both: what is true while no server takes writes, and then the promotion.
+  it('leads to the primary at any place of the list; without it standbys are refused; then to the promoted one', async (t) => {
     const { primary, standby, promote, url } = await replicated(t)
     const [pool, turned] = [poolOn(t, url), poolOn(t, listOf(standby, primary))]
     await pool.isAt(primary)
@@ -42,10 +43,15 @@ describe('DATABASE_URL with several hosts', () => {
     assert.deepEqual(Object.values(turned.pool.servers.inUse()), [0, 1])
     const listening = await pool.pool.connect()
     const ended = new Promise((resolve) => listening.once('end', resolve))
+    const env = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: url }
+    await t.test('doctor names the primary and the standby', () => namesBoth(env, primary, standby))
 
     await primary.kill()
     await ended
     await assert.rejects(pool.pool.one(where), Unavailable)
+    await t.test('standbys alone are refused at the start, also by doctor, with the reason', (inner) =>
+      refusesStandbys(inner, env, standby)
+    )
     await promote()
     await eventually(() => Promise.all([pool.isAt(standby), turned.isAt(standby)]), 5_000)
     assert.equal(pool.pool.servers.changes(), 1)
@@ -97,38 +103,38 @@ describe('DATABASE_URL with several hosts', () => {
     await promote()
     await eventually(() => isAt(standby), 5_000)
   })
-
-  it('standbys alone are refused at the start, also by doctor, with the reason', async (t) => {
-    const { primary, standby, url } = await replicated(t)
-    const other = await silentServer(t)
-    const opening = (address: string) =>
-      openDatabase({ DATABASE_URL: address, DATA_DIR: '/nowhere' }, () => {}, { patienceMs: 0 })
-    const { stop, name } = await opening(url)
-    await stop()
-    assert.equal(name, `${primary.sockets}:5432,${standby.sockets}:5432/tidings`)
-    const env = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: url }
-    const healthy = await run(['doctor'], { env })
-    assert.match(healthy.stdout, /^ok +Server \S+ +primary, takes the writes$/m)
-    assert.match(healthy.stdout, /^ok +Server \S+ +standby$/m)
-
-    await primary.kill()
-    await assert.rejects(opening(url), /^OperatorError: Tidings found no primary at .* is a standby/)
-    const sick = await run(['doctor'], { env })
-    assert.equal(sick.code, 1)
-    assert.match(sick.stdout, /^warn +Server \S+ +does not respond .* cannot take over/m)
-    assert.match(sick.stdout, /^fail +PostgreSQL +no server of DATABASE_URL takes writes/m)
-
-    const program = startProgram(t, { ...env, DATABASE_URL: standby.url })
-    program.ready.catch(() => {})
-    assert.equal((await program.exited).code, 78)
-    await assert.rejects(
-      opening(`${listOf(standby, standby).replace('%2Ftmp', '%2Ftmp%2F')}`),
-      (error) =>
-        error instanceof OperatorError && error.exitCode === 78 && /Every server of .* is a standby/.test(error.message)
-    )
-    await assert.rejects(
-      opening(`postgres://u@${other},${other.replace('127.0.0.1', 'localhost')}/x`),
-      /found no primary/
-    )
-  })
 })
+
+const opening = (address: string) =>
+  openDatabase({ DATABASE_URL: address, DATA_DIR: '/nowhere' }, () => {}, { patienceMs: 0 })
+
+async function namesBoth(env: { DATABASE_URL: string }, primary: ReplicaServer, standby: ReplicaServer) {
+  const { stop, name } = await opening(env.DATABASE_URL)
+  await stop()
+  assert.equal(name, `${primary.sockets}:5432,${standby.sockets}:5432/tidings`)
+  const healthy = await run(['doctor'], { env })
+  assert.match(healthy.stdout, /^ok +Server \S+ +primary, takes the writes$/m)
+  assert.match(healthy.stdout, /^ok +Server \S+ +standby$/m)
+}
+
+async function refusesStandbys(t: TestContext, env: { DATABASE_URL: string }, standby: ReplicaServer) {
+  await assert.rejects(opening(env.DATABASE_URL), /^OperatorError: Tidings found no primary at .* is a standby/)
+  const sick = await run(['doctor'], { env })
+  assert.equal(sick.code, 1)
+  assert.match(sick.stdout, /^warn +Server \S+ +does not respond .* cannot take over/m)
+  assert.match(sick.stdout, /^fail +PostgreSQL +no server of DATABASE_URL takes writes/m)
+
+  const program = startProgram(t, { ...env, DATABASE_URL: standby.url })
+  program.ready.catch(() => {})
+  assert.equal((await program.exited).code, 78)
+  await assert.rejects(
+    opening(`${listOf(standby, standby).replace('%2Ftmp', '%2Ftmp%2F')}`),
+    (error) =>
+      error instanceof OperatorError && error.exitCode === 78 && /Every server of .* is a standby/.test(error.message)
+  )
+  const other = await silentServer(t)
+  await assert.rejects(
+    opening(`postgres://u@${other},${other.replace('127.0.0.1', 'localhost')}/x`),
+    /found no primary/
+  )
+}

@@ -1,7 +1,9 @@
-import { chmod, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
 import { chooseIdentity, giveTo, spawnAs } from '../../src/platform/db/embedded/identity.ts'
 import { usableBinaries } from '../../src/platform/db/embedded/places.ts'
@@ -120,9 +122,9 @@ async function copyOf(primary: Made, dataDir: string): Promise<void> {
   await withClient(primary.url, async (client) => {
     await client.query(`select pg_backup_start('standby', true)`)
     await mkdir(folder, { mode: 0o700 })
-    for (const name of await readdir(primary.folder))
-      if (!/^(postmaster\.(pid|opts)|pg_wal)$/.test(name))
-        await cp(join(primary.folder, name), join(folder, name), { recursive: true })
+    const copied = (await readdir(primary.folder)).filter((name) => !/^(postmaster\.(pid|opts)|pg_wal)$/.test(name))
+    // Node's own copy takes more than a second of a processor for these thousand files.
+    await promisify(execFile)('cp', ['-a', ...copied.map((name) => join(primary.folder, name)), folder])
     await mkdir(join(folder, 'pg_wal', 'archive_status'), { recursive: true, mode: 0o700 })
     const { rows } = await client.query('select labelfile from pg_backup_stop(false)')
     await writeFile(join(folder, 'backup_label'), rows[0].labelfile)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmod, cp, mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { copyBinaries, findBinaries, mendLinks } from '../../src/platform/db/embedded/binaries.ts'
@@ -146,7 +146,7 @@ test('a data folder is held by one at a time and can be held again after its rel
 
 test('missing links between libraries are made again, by two at once if need be', async (t) => {
   const native = join(await tempFolder(t), 'native')
-  await cp(findBinaries().native, native, { recursive: true, verbatimSymlinks: true })
+  execFileSync('cp', ['-a', findBinaries().native, native])
   const binaries = { native, initdb: join(native, 'bin/initdb'), postgres: join(native, 'bin/postgres') }
   const links: { target: string; source: string }[] = JSON.parse(
     await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { checkPending } from '../../src/cli/upgrade/pending.ts'
 import { readMigration, readMigrations } from '../../src/platform/db/migrations.ts'
 import { run, startService, temporaryFolder } from '../cli/service.ts'
+import { preparedFolder } from '../embedded/support/embedded.ts'
 import { databaseUrl, emptyDatabase, withClient } from '../support/database.ts'
 import { startProgram } from '../support/program.ts'
 
@@ -51,7 +52,7 @@ describe('tidings upgrade --check', () => {
   })
 
   it('works on an embedded database while its service runs, and stops nothing', async (t) => {
-    const env = { DATA_DIR: await temporaryFolder(t) }
+    const env = { DATA_DIR: await preparedFolder(t) }
     const program = startProgram(t, env)
     const url = await program.ready
     const { ok, of } = await check(env)

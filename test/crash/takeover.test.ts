@@ -68,34 +68,25 @@ it('other nodes take over the batches of a broadcast and the push of an agent fr
   assert.equal(byOther().length, people + 1)
 })
 
-it('messages of a killed node are not sent by another if their trigger was canceled', async (t) => {
+it('messages of a broadcast and of a small trigger on a killed node are not sent by another if they were canceled', async (t) => {
   const { start, call, entries, dying, url } = await aNodeThatWillDie(t)
-  const { trigger_id: id } = await call(url, 'POST', '/api/v1/campaigns/news:trigger', everyone)
+  const few = { audience: { targets: ['p-1', 'p-2', 'p-3'].map((device_id) => ({ device_id })) } }
+  const { trigger_id: small } = await call(url, 'POST', '/api/v1/campaigns/news:trigger', few)
+  await eventually(() => assert.equal(entries().length, 3))
+  const { trigger_id: broadcast } = await call(url, 'POST', '/api/v1/campaigns/news:trigger', everyone)
   await eventually(() => assert.equal(entries().length, 100))
   process.kill(dying.pid, 'SIGKILL')
   await dying.exited
   const other = await start('all', 1).ready
-  await call(other, 'POST', `/api/v1/triggers/${id}:cancel`)
+  for (const id of [small, broadcast]) await call(other, 'POST', `/api/v1/triggers/${id}:cancel`)
   await eventually(async () => {
-    const { state, counts } = await call(other, 'GET', `/api/v1/triggers/${id}`)
+    const { state, counts } = await call(other, 'GET', `/api/v1/triggers/${small}`)
+    assert.deepEqual([state, counts.sent, counts.skipped, counts.pending], ['canceled', 0, 3, 0])
+  }, 60_000)
+  await eventually(async () => {
+    const { state, counts } = await call(other, 'GET', `/api/v1/triggers/${broadcast}`)
     assert.deepEqual([state, counts.sent, counts.pending], ['canceled', 0, 0])
     assert.equal(counts.skipped, counts.targeted)
   }, 60_000)
   assert.equal(entries().length, 100, 'only those that were with the gateways before')
-})
-
-it('messages of a small trigger on a killed node are not sent by another if it was canceled', async (t) => {
-  const { start, call, entries, dying, url } = await aNodeThatWillDie(t)
-  const few = { audience: { targets: ['p-1', 'p-2', 'p-3'].map((device_id) => ({ device_id })) } }
-  const { trigger_id: id } = await call(url, 'POST', '/api/v1/campaigns/news:trigger', few)
-  await eventually(() => assert.equal(entries().length, 3))
-  process.kill(dying.pid, 'SIGKILL')
-  await dying.exited
-  const other = await start('all', 1).ready
-  await call(other, 'POST', `/api/v1/triggers/${id}:cancel`)
-  await eventually(async () => {
-    const { state, counts } = await call(other, 'GET', `/api/v1/triggers/${id}`)
-    assert.deepEqual([state, counts.sent, counts.skipped, counts.pending], ['canceled', 0, 3, 0])
-  }, 60_000)
-  assert.equal(entries().length, 3, 'only those that were with the gateways before')
 })

@@ -7,7 +7,7 @@ import { flood } from '../support/flood/flood.ts'
 // seed is fixed, so that a failure comes from the change under test. TIDINGS_LONG=1 sends a million with a new seed;
 // TIDINGS_REQUESTS and TIDINGS_SEED choose others.
 const long = process.env.TIDINGS_LONG !== undefined
-const requests = Number(process.env.TIDINGS_REQUESTS ?? (long ? 1_000_000 : 12_000))
+const requests = Number(process.env.TIDINGS_REQUESTS ?? (long ? 1_000_000 : 20_000))
 const seed = Number(process.env.TIDINGS_SEED ?? (long ? Date.now() % 2 ** 32 : 20_261_116))
 
 it('no request makes a node fail, hang, show the data of another project or keep memory', async (t) => {

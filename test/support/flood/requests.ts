@@ -150,7 +150,7 @@ export function requestMaker(routes: Route[], hidden: Known, chance: Chance) {
 
   return function next(world: World): WildRequest {
     const any = chance.pick(routes)
-    const route = isPage(any) && chance.percent(60) ? chance.pick(others) : any
+    const route = isPage(any) && chance.percent(80) ? chance.pick(others) : any
     const caller = callerOf(route, world)
     const method = chance.percent(92) ? route.method : chance.pick(usual)
     const path = pathOf(route, caller, world) + queryOf(route, world)

@@ -38,13 +38,13 @@ interface Compiling {
 
 /**
  * Compiles a parsed segment to one SQL condition. `now` is the time at which the trigger was accepted, so that every batch
- * of a long broadcast evaluates the same condition.
+ * of a long broadcast evaluates the same condition. In the query, `$1` is the project: Citus must find it beside each table.
  */
 export function compileSegment(
   segment: Segment,
   triggerProperties: Readonly<Record<string, unknown>>,
   now: Date,
-  firstPlaceholder = 1,
+  firstPlaceholder = 2,
   scope?: Scope
 ): CompiledSegment {
   const { compiling, placed } = begin(triggerProperties, now, scope)
@@ -146,7 +146,7 @@ const counts: Record<CountOperator, { over: 0 | 1; sign: string }> = {
   exactly: { over: 1, sign: '=' }
 }
 
-const ofUser = 'e.project_id = u.project_id and e.user_id = u.id'
+const ofUser = 'e.project_id = $1 and e.user_id = u.id'
 
 /** The condition that an event `e` must meet to count. */
 function eventSqlOf({ event, within, where = [] }: EventCondition, compiling: Compiling): string {

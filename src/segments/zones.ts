@@ -26,7 +26,7 @@ function narrowed(compiled: CompiledSegment, first: number, added: unknown[]): C
   const own = `lower(u.properties ->> 'timezone')`
   const seen = `lower(z.facts ->> 'timezone')`
   const ofDevice = `select ${seen} = any(${zones}::text[]) from devices z
-      where z.project_id = u.project_id and z.user_id = u.id
+      where z.project_id = $1 and z.user_id = u.id
         and (${seen} = any(${zones}::text[]) or ${seen} = any(${others}::text[]))
       order by z.last_seen_at desc, z.id limit 1`
   const condition = `(${compiled.condition} and case

@@ -88,7 +88,7 @@ describe('nothing of a segment becomes text of the query', () => {
         const { condition } = compileSegment(parseSegment(segment), trigger, now, 2)
         const events = condition.matchAll(/\b(?:from|join)\s+(?!unnest\(|\()(.{0,70})/g)
         for (const [, source] of events)
-          assert.match(source!, /^events e where e\.project_id = u\.project_id and e\.user_id = u\.id and /)
+          assert.match(source!, /^events e where e\.project_id = \$1 and e\.user_id = u\.id and /)
         assert.doesNotMatch(condition, /\b(users|devices|projects|now\(\)|random)\b/)
       }),
       { numRuns: 300 }

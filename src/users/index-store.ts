@@ -79,10 +79,16 @@ const advance = statement(
       set visited = visited + $4, last_user_id = $3, state = case when $5 then 'ready' else state end
     where project_id = $1 and id = $2 and state = 'building'`
 )
-const begunBefore = statement('users.newest_transaction', 'select pg_snapshot_xmax(pg_current_snapshot())::text as id')
+const begunBefore = statement(
+  'users.newest_transaction',
+  'select pg_snapshot_xmax(pg_current_snapshot())::text as id, clock_timestamp()::text as at'
+)
+// A transaction that writes on workers of Citus only has no id at the coordinator, so there its session counts ($3).
 const allEnded = statement(
   'users.transactions_ended',
-  'select pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8 as ended'
+  `select pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8
+          and not exists (select from pg_stat_activity
+                           where $3::boolean and datname = current_database() and xact_start < $2::text::timestamptz) as ended`
 )
 
 export const indexedProperties = (db: Db, projectId: ProjectId) => db.query<IndexedProperty>(list, [projectId])
@@ -124,8 +130,13 @@ export const advanceIndexedProperty = async (
   { id, last, seen, ready }: { id: string; last: string; seen: number; ready: boolean }
 ) => (await tx.run(advance, [projectId, id, last, seen, ready])) > 0
 
-/** Transactions that write now have ids before this one. */
-export const nextTransaction = async (db: Db): Promise<string> => (await db.one<{ id: string }>(begunBefore))!.id
+interface Moment {
+  /** Transactions that write now have ids before this one. */
+  id: string
+  at: string
+}
 
-export const endedBefore = async (db: Db, transaction: string): Promise<boolean> =>
-  (await db.one<{ ended: boolean }>(allEnded, [transaction]))!.ended
+export const nextTransaction = async (db: Db): Promise<Moment> => (await db.one<Moment>(begunBefore))!
+
+export const endedBefore = async (db: Db, { id, at }: Moment, isDistributed: boolean): Promise<boolean> =>
+  (await db.one<{ ended: boolean }>(allEnded, [id, at, isDistributed]))!.ended

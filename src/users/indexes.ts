@@ -95,7 +95,7 @@ async function othersEnd(pool: Pool, { signal, freeSlot }: JobContext): Promise<
   freeSlot()
   await delay(snapshotMs, undefined, { signal })
   const next = await store.nextTransaction(pool)
-  while (!(await store.endedBefore(pool, next))) await delay(pollMs, undefined, { signal })
+  while (!(await store.endedBefore(pool, next, pool.isDistributed))) await delay(pollMs, undefined, { signal })
 }
 
 async function remove(pool: Pool, projectId: ProjectId, id: string, { signal }: JobContext): Promise<void> {

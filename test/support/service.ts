@@ -6,6 +6,7 @@ import pg from 'pg'
 import { type App, type AppOptions, startApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/platform/config/config.ts'
 import { connectionOf } from '../../src/platform/db/open.ts'
+import { onCitus } from './citus-databases.ts'
 import { createDatabase, databaseUrl, dropDatabase, withClient } from './database.ts'
 import { eventually } from './eventually.ts'
 import { type Asked, ask, type Json, type Reply } from './http.ts'
@@ -103,7 +104,7 @@ async function open(env: Record<string, string>, given: Given): Promise<TestServ
     DATA_DIR: dataDir,
     ...throughPooler(env)
   })
-  const connection = connectionOf({ ...config, DATABASE_URL: config.DATABASE_URL! })
+  const connection = { ...connectionOf({ ...config, DATABASE_URL: config.DATABASE_URL! }), distributed: onCitus }
   const database = { connection, name: 'test', exited: new Promise<void>(() => {}), stop: async () => {} }
   const app = await startApp({ config, database, log: silentLog, role: 'all', say: () => {}, ...given })
   const url = `http://127.0.0.1:${app.port}`

@@ -127,9 +127,10 @@ describe('an event_triggered campaign', () => {
     await record(project, order(1, 'once-a', { at: new Date(Date.now() - 6 * 86_400_000).toISOString() }))
     await record(project, order(2, 'once-a', { at: new Date(Date.now() - 86_400_000).toISOString() }))
     await settled(project)
-    await service.sql(`update journeys set entered_at = entered_at - interval '2 days' where project_id = $1`, [
-      project.id
-    ])
+    await service.sql(
+      `update journeys set entered_at = (entered_at at time zone 'UTC' - interval '2 days') at time zone 'UTC' where project_id = $1`,
+      [project.id]
+    )
     await record(project, order(3, 'once-a'))
     await settled(project)
     await eventually(async () => assert.deepEqual(titles('once-a').sort(), ['1', 'week 1', 'week 3']))

@@ -53,7 +53,7 @@ it('a clock that jumps makes no second run dispatch a message that waits for roo
   const handing = messages.dispatch(projectId, rows, { deadline: steadyMs() + 20_000 })
   await eventually(async () => assert.equal((await sql(`select 1 from messages where state = 'handed'`)).length, 2))
   // Runs as the retry job of this process whose clock jumped an hour ahead.
-  await sql(`update messages set due_at = due_at - interval '1 hour'`)
+  await sql(`update messages set due_at = (due_at at time zone 'UTC' - interval '1 hour') at time zone 'UTC'`)
   const retries = messages.jobs[0]!.run({ projectId } as never, {
     jobId: newId(),
     attempt: 1,

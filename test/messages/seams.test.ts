@@ -250,7 +250,9 @@ describe('messages of triggers', () => {
     const rows = await pool.transaction((tx) =>
       messages.persist(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b')])
     )
-    await sql(`update messages set state = 'handed', due_at = due_at + interval '10 s' where device_id = 'a'`)
+    await sql(
+      `update messages set state = 'handed', due_at = (due_at at time zone 'UTC' + interval '10 s') at time zone 'UTC' where device_id = 'a'`
+    )
     await messages.dispatch(projectId, rows, soon())
     assert.deepEqual(
       sender.pushes.map(({ deviceId }) => deviceId),

@@ -100,9 +100,10 @@ describe('recipients of 24 hours (B.5)', () => {
       200
     )
     assert.equal((await send(agent, [to(`${project.id}-user-1`)])).status, 403)
-    await service.sql(`update recipient_reservations set at = at - interval '24 hours' where project_id = $1`, [
-      project.id
-    ])
+    await service.sql(
+      `update recipient_reservations set at = (at at time zone 'UTC' - interval '24 hours') at time zone 'UTC' where project_id = $1`,
+      [project.id]
+    )
     assert.equal((await send(agent, [to(`${project.id}-user-1`)])).status, 200)
   })
 

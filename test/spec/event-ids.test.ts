@@ -61,15 +61,16 @@ describe('an event with an id', () => {
   it('is stored again after 7 days, and its receipt is removed by then', async () => {
     const project = await withDevice()
     await record(project, opened('e1'))
-    await service.sql(`update event_receipts set received_at = received_at - interval '7 days' where project_id = $1`, [
-      project.id
-    ])
+    await service.sql(
+      `update event_receipts set received_at = (received_at at time zone 'UTC' - interval '7 days') at time zone 'UTC' where project_id = $1`,
+      [project.id]
+    )
     await record(project, opened('e1'))
     await record(project, opened('e1'))
     assert.deepEqual(await stored(project), ['opened', 'opened'])
     await record(project, opened('e2'))
     await service.sql(
-      `update event_receipts set received_at = received_at - interval '8 days'
+      `update event_receipts set received_at = (received_at at time zone 'UTC' - interval '8 days') at time zone 'UTC'
         where project_id = $1 and received_at = (select max(received_at) from event_receipts where project_id = $1)`,
       [project.id]
     )

@@ -132,7 +132,7 @@ describe('POST /api/v1/events does it', () => {
     await service.sql(`update devices set last_seen_at = '2020-01-01' where project_id = $1`, [project.id])
     await record(project, { device_id: 'phone', name: 'e' })
     const [row] = await service.sql(
-      'select d.last_seen_at as device, u.last_seen_at as person from devices d join users u on u.id = d.user_id where d.project_id = $1',
+      'select d.last_seen_at as device, u.last_seen_at as person from devices d join users u on u.project_id = d.project_id and u.id = d.user_id where d.project_id = $1',
       [project.id]
     )
     for (const at of [row.device, row.person]) assert.ok(Date.now() - at.getTime() < 60_000)

@@ -207,11 +207,8 @@ describe('between projects and roles', () => {
     const [one, two] = [await service.project(), await service.project()]
     await put(one.id, 'webpush', { subject: 'mailto:one@example.com' })
     await put(two.id, 'webpush', { subject: 'mailto:two@example.com' })
-    await service.sql(
-      `update gateway_credentials set secret = (select secret from gateway_credentials where project_id = $1)
-        where project_id = $2`,
-      [one.id, two.id]
-    )
+    const [{ secret }] = await service.sql('select secret from gateway_credentials where project_id = $1', [one.id])
+    await service.sql('update gateway_credentials set secret = $1 where project_id = $2', [secret, two.id])
     const { json } = await service.manage('POST', at(two.id, '/webpush:check'))
     assert.equal(json.ok, false)
     assert.match(json.credentials[0].message, /does not open/)

@@ -217,7 +217,7 @@ describe('the winner of variants', () => {
     const { trigger_id } = await run(project, everyone)
     assert.equal(await winnersOf(project), undefined)
     await service.sql(
-      `update campaign_stats set tapped = case variant when 'a' then sent / 2 else 0 end where project_id = $1`,
+      `update campaign_stats set tapped = case when variant = 'a' then sent / 2 else 0 end where project_id = $1`,
       [project.id]
     )
     const [winner] = await eventually(async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import type { Json } from '../support/http.ts'
 import { failed, givenUser, pending, read, results, succeed, to } from '../support/messages.ts'
@@ -121,8 +122,8 @@ describe('sending', { concurrency: true }, () => {
       // The state after kill -9.
       await service.sql(
         `update messages set state = 'handed', settled_at = null, attempts = 0, gateway_message_id = null,
-                due_at = now() - interval '1 minute', owner = gen_random_uuid() where project_id = $1`,
-        [project.id]
+                due_at = now() - interval '1 minute', owner = $2 where project_id = $1`,
+        [project.id, randomUUID()]
       )
       await eventually(async () => {
         const { status } = (await read(project, result.message_id)).json

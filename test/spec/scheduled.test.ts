@@ -131,7 +131,10 @@ describe('a scheduled campaign', () => {
     await new Promise((done) => setTimeout(done, Math.max(0, Date.parse(saved.next_at[0]) - Date.now()) + 500))
     assert.equal((await triggersOf(project)).length, early, 'nothing while it is paused')
     await service.manage('POST', `/projects/${project.id}:resume`)
-    await service.sql(`update schedules set next_at = next_at - interval '10 s' where project_id = $1`, [project.id])
+    await service.sql(
+      `update schedules set next_at = (next_at at time zone 'UTC' - interval '10 s') at time zone 'UTC' where project_id = $1`,
+      [project.id]
+    )
     await service.hurry('schedules.sweep')
     const [trigger] = await eventually(async () => {
       const found = await triggersOf(project)

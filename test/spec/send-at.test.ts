@@ -198,9 +198,10 @@ describe('the policy of a key and send_at', () => {
     const project = await given()
     const agent = await agentKey(service, project, { max_recipients_per_day: 1 })
     const id = await triggered(agent, { ...users('ana'), send_at: inMs(20 * day) })
-    await service.sql(`update triggers set accepted_at = accepted_at - interval '2 days' where project_id = $1`, [
-      project.id
-    ])
+    await service.sql(
+      `update triggers set accepted_at = (accepted_at at time zone 'UTC' - interval '2 days') at time zone 'UTC' where project_id = $1`,
+      [project.id]
+    )
     assert.equal((await trigger(agent, { ...users('ana'), send_at: inMs(20 * day) })).status, 403)
     await cancel(project, id)
     assert.equal((await trigger(agent, { ...users('ana'), send_at: inMs(20 * day) })).status, 200)

@@ -42,7 +42,9 @@ describe('time passes for triggers', () => {
     await service.sql(`update campaign_versions set definition = definition - 'quiet_hours' where project_id = $1`, [
       project.id
     ])
-    await service.sql("update triggers set accepted_at = accepted_at - interval '2 hours'")
+    await service.sql(
+      "update triggers set accepted_at = (accepted_at at time zone 'UTC' - interval '2 hours') at time zone 'UTC'"
+    )
     await service.sql('update trigger_chunks set due_at = now()')
     await service.sql(`update jobs set run_at = now() where name = 'campaigns.chunk'`)
     const later = await service.another({

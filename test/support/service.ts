@@ -73,7 +73,7 @@ export async function bootstrappedDatabase(): Promise<string> {
       )
       const { due, known } = rows[0]!
       if (due !== '0' || known === '0') throw new Error(`recurring work has not run: ${due} of ${known}`)
-    })
+    }, 60_000)
   )
   await service.close()
   return name

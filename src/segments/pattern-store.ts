@@ -1,11 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 
-// JIT compilation of a long condition takes longer than evaluating it on a batch of users.
-const limit = statement(
-  'campaigns.limit_time',
-  `select set_config('statement_timeout', $1, true), set_config('jit', 'off', true)`
-)
+const limit = statement('campaigns.limit_time', `select set_config('statement_timeout', $1, true)`)
 const tryPatterns = statement(
   'campaigns.try_patterns',
   `select count(*) filter (where '' ~ (pattern collate "C")) as hits from unnest($1::text[]) as pattern`

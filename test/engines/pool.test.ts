@@ -77,3 +77,16 @@ it('where the server does not begin, no statement follows the one that was sent 
   await assert.rejects(work, /syntax error at or near "begun"/)
   assert.deepEqual(await plain.adhoc('select value from noted', []), [])
 })
+
+const show = statement('test.show', `select current_setting('jit') as jit`)
+for (const pooler of [undefined, 'transaction'] as const)
+  it(`statements are not compiled where the server would, ${pooler ? 'through a pooler' : 'on connections of our own'}`, async (t) => {
+    const { url } = await emptyDatabase(t)
+    const admin = openPool({ connectionString: url }, silentLog, 1)
+    await admin.adhoc(`alter database "${new URL(url).pathname.slice(1)}" set jit = on`, [])
+    await admin.close()
+    const pool = openPool({ connectionString: url, pooler }, silentLog, 1)
+    t.after(() => pool.close())
+    assert.deepEqual(await pool.one(show), { jit: 'off' })
+    assert.deepEqual(await pool.transaction((tx) => tx.one(show)), { jit: 'off' })
+  })

@@ -84,7 +84,12 @@ const connectMs = 3_000
 const patientMs = 30_000
 /** The time limit of any one statement; long work runs in batches and never in one long statement. */
 const statementMs = 30_000
-const limitedBegin = `begin; set local statement_timeout = ${statementMs}`
+/**
+ * Our statements are short. Compiling one took up to a second, for each run: the discouraged scans of `messages.accept`
+ * look expensive to a server that compiles (docs/decisions/0081).
+ */
+const interpreted = 'jit = off'
+const limitedBegin = `begin; set local statement_timeout = ${statementMs}; set local ${interpreted}`
 
 /** Opens connections to the server that takes writes, of all that the address names (docs/decisions/0058). */
 export function openPool(
@@ -102,6 +107,7 @@ export function openPool(
     connectionTimeoutMillis: patient ? patientMs : connectMs,
     idleTimeoutMillis: 60_000
   })
+  if (!isLent) pool.on('connect', interpret)
   // An idle connection that dies affects no request: the pool drops it and opens another when needed.
   pool.on('error', (error) => log.warn({ error: error.message }, 'a database connection was lost'))
   const limit = atTheLimit(pool, size, connectMs, log)
@@ -231,4 +237,9 @@ async function openOne({ Writer, settings }: Pick<ReturnType<typeof addressed>, 
   client.on('error', () => {}) // The owner gets the 'end' event.
   await client.connect()
   return client
+}
+
+/** Travels in front of the first statement. A connection that is lost here fails that statement too. */
+function interpret(client: pg.ClientBase): void {
+  client.query(`set ${interpreted}`).catch(() => {})
 }

@@ -33,7 +33,7 @@ const limitMs = 2_000
 /** A read that gets no connection within this time goes to the primary. */
 const connectMs = 1_000
 const statementMs = 30_000
-const begin = `begin read only; set local statement_timeout = ${statementMs}`
+const begin = `begin read only; set local statement_timeout = ${statementMs}; set local jit = off`
 
 interface Options {
   url: string

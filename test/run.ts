@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type EmbeddedServer, startEmbedded } from '../src/platform/db/embedded/embedded.ts'
+import { preparedPlace } from '../src/platform/db/embedded/prepared.ts'
 import { inLanes, inProcesses } from './lanes.ts'
 import { createDatabase, dropDatabase, withClient } from './support/database.ts'
 import { poolSuite } from './support/pgbouncer.ts'
@@ -180,7 +181,7 @@ async function bootstrappedCopy(): Promise<string> {
 
 async function startServer(): Promise<EmbeddedServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-suite-'))
-  const embedded = await startEmbedded({ dataDir, say: console.error })
+  const embedded = await startEmbedded({ dataDir, say: console.error, prepared: preparedPlace })
   // No data here has to outlive the suite. Tests of crashes start servers themselves.
   await withClient(embedded.url, async (client) => {
     for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit', 'autovacuum'])

@@ -16,7 +16,7 @@ export async function serve(config: Config, role: NodeRole, { json = false } = {
   const { stopped, stop, signal, isAsked } = stopOnSignals(say)
 
   // PostgreSQL starts while the rest of the code loads.
-  const opening = openDatabase(config, say, { signal, archives: true })
+  const opening = openDatabase(config, say, { signal, archives: true, prepared: true })
   opening.catch(() => {}) // Reported where it is awaited.
   const log = await createLog(config.LOG_LEVEL)
   const { startApp } = await import('../../app.ts')

@@ -4,6 +4,7 @@ import { OperatorError } from '../errors.ts'
 import { type Connection, isPassing } from './db.ts'
 import { findBeside } from './embedded/beside.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded/embedded.ts'
+import { preparedPlace } from './embedded/prepared.ts'
 import { databaseName } from './hosts/hosts.ts'
 import { createServers, NoPrimary } from './hosts/servers.ts'
 import { checkServer, configuration, type Suitable, silence } from './server-check.ts'
@@ -26,6 +27,8 @@ export interface Opening {
   given?: string
   /** Whether to use the embedded server of a Tidings that runs on the data folder, instead of refusing. */
   beside?: boolean
+  /** Whether a new embedded server may be a copy of the prepared one, which has all migrations. */
+  prepared?: boolean
   /** Whether to carry the WAL of the embedded server into ARCHIVE_DIR while it runs, as a service does. */
   archives?: boolean
 }
@@ -36,7 +39,14 @@ const retryMs = 1_000
 export async function openDatabase(
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'> & Partial<Pick<Config, 'ARCHIVE_DIR' | 'ARCHIVE_DAYS'>> & Pooler,
   say: (line: string) => void,
-  { signal, patienceMs = 30_000, given = 'DATABASE_URL', beside = false, archives = false }: Opening = {}
+  {
+    signal,
+    patienceMs = 30_000,
+    given = 'DATABASE_URL',
+    beside = false,
+    archives = false,
+    prepared = false
+  }: Opening = {}
 ): Promise<Database> {
   if (config.DATABASE_URL === undefined) {
     const url = beside && (await findBeside(config.DATA_DIR))
@@ -49,6 +59,7 @@ export async function openDatabase(
       dataDir: config.DATA_DIR,
       say,
       archives: archive !== undefined,
+      ...(prepared && { prepared: preparedPlace }),
       ...(signal && { signal })
     })
     if (archives && archive !== undefined) return archived(server, { ...config, ARCHIVE_DIR: archive }, say)

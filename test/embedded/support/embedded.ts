@@ -22,6 +22,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { startEmbedded } from '../../../src/platform/db/embedded/embedded.ts'
+import { preparedPlace } from '../../../src/platform/db/embedded/prepared.ts'
 
 export const isRoot = process.getuid?.() === 0
 const root = resolve(import.meta.dirname, '../../..')
@@ -67,7 +68,10 @@ async function makeTemplate(): Promise<string> {
   if (place !== tmpdir() && existsSync(common)) return common
   const folder = await mkdtemp(join(place, 'tidings-test-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const server = await startEmbedded({ dataDir: folder, say: () => {} })
+  const server = await startEmbedded({ dataDir: folder, say: () => {}, prepared: preparedPlace })
+  // Tests begin with an empty database, and the prepared one has tables.
+  const other = server.url.replace('/tidings?', '/postgres?')
+  for (const text of ['drop database tidings', 'create database tidings']) await query(other, text)
   await server.stop()
   if (place === tmpdir()) return folder
   // Another process may have been faster; both are the same.

@@ -35,7 +35,7 @@ export async function serveInProcesses(config: Config, { wanted, role, json, env
   const say = (line: string) => void (json ? process.stderr : process.stdout).write(`${line}\n`)
   const { stopped, stop, signal, isAsked } = stopOnSignals(say)
   const log = await createLog(config.LOG_LEVEL)
-  const database = await openDatabase(config, say, { signal, archives: true }).catch((error) => {
+  const database = await openDatabase(config, say, { signal, archives: true, prepared: true }).catch((error) => {
     if (isAsked()) return undefined
     throw error
   })

@@ -10,6 +10,7 @@ import { keepRunning } from './keeper.ts'
 import { explain } from './log.ts'
 import { socketFolder, usableBinaries } from './places.ts'
 import { type Postmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
+import { preparedFile } from './prepared.ts'
 import { letPreviousEnd } from './previous.ts'
 
 export interface EmbeddedServer {
@@ -27,6 +28,8 @@ export interface EmbeddedOptions {
   dataDir: string
   /** Receives progress messages for an operator. */
   say: (line: string) => void
+  /** Where a prepared PostgreSQL may lie that a new one is then a copy of, with all migrations. */
+  prepared?: string
   /** Whether PostgreSQL archives its WAL, for an archiver to carry away. */
   archives?: boolean
   /** Recovers from an archive, as in `Cluster`. */
@@ -59,6 +62,7 @@ export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptio
       socketDir: await socketFolder(dataDir, identity),
       binaries: await usableBinaries(installed, dataDir, identity),
       identity,
+      prepared: !exists && options.prepared ? preparedFile(options.prepared, installed) : undefined,
       archives: options.archives === true,
       recovery: options.recovery
     }

@@ -77,6 +77,29 @@ const lockFaults = (query: TreeNode, tenant: Set<string>) =>
     ? ['a lock on rows of several projects']
     : []
 
+/** Comparisons with a list that functions make of a parameter: where no index serves, they make it again for every row. */
+const listFaults = (tree: TreeValue) =>
+  [...nodesOf(tree)]
+    .filter(({ kind }) => kind === 'SCALARARRAYOPEXPR')
+    .filter((node) => {
+      const list = listOf(node, 'args')[1]!
+      return !/^(PARAM|SUBLINK)$/.test(list.kind) && takesValues([list])
+    })
+
+it('no statement computes the list of a comparison from a parameter, for every row that it reads', async () => {
+  await withClient(service.databaseUrl, async (client) => {
+    const faulty: string[] = []
+    for (const { name, text } of statements.values())
+      if (listFaults(await parsed(client, `listed_${name}`, text)).length > 0) faulty.push(name)
+    assert.deepEqual(faulty, [])
+    const faultsOf = async (list: string) =>
+      listFaults(await parsed(client, 'listed', `select 1 from users where id = any(${list})`)).length
+    assert.equal(await faultsOf(`string_to_array($1, ',')::uuid[]`), 1)
+    await client.query('deallocate listed')
+    assert.equal(await faultsOf(`array(select unnest(string_to_array($1, ',')::uuid[]))`), 0)
+  })
+})
+
 describe('the statements, on a database that is spread over servers by project', () => {
   it('call only immutable functions where a row is changed, and lock rows of one project only', async () => {
     await withClient(service.databaseUrl, async (client) => {

@@ -50,6 +50,10 @@ function expressionOf(name: keyof typeof own | keyof typeof shared): string {
   return name in own ? `m.${name}` : `k.${name}`
 }
 
+/** Ids are lists of their own type: a plan may compare every user of a small project with them, and would split a text each time. */
+const listOf = (name: keyof typeof own, parameter: `$${number}`) =>
+  own[name] === 'uuid' ? `${parameter}::uuid[]` : texts(parameter)
+
 // An earlier run may have written the rows: then they stay, and the next statement reads them. Users are locked in the
 // order in which deletions lock them, so that a user who is being deleted costs one row and not the whole batch. With
 // locks in a `with`, Citus would not send the statement to one shard as a whole.
@@ -58,13 +62,13 @@ const insert = statement(
   `insert into messages (project_id, content, ${[...ownNames, ...sharedNames].join(', ')})
    select p.project_id, m.content::jsonb, ${ownNames.map(expressionOf).join(', ')}, ${sharedNames.map(expressionOf).join(', ')}
      from ${lockedProject} p
-    cross join unnest($2::int[], ${texts('$3')}, ${ownNames.map((name, index) => `${texts(`$${index + 4}`)}::${own[name]}[]`).join(', ')})
+    cross join unnest($2::int[], ${texts('$3')}, ${ownNames.map((name, index) => listOf(name, `$${index + 4}`)).join(', ')})
        as m(kind, content, ${ownNames.join(', ')})
      join json_to_recordset($9::json) as k(kind int, ${sharedNames.map((name) => `${name} ${shared[name]}`).join(', ')})
        on k.kind = m.kind
     where m.user_id is null or m.user_id in (
       select u.id from users u
-       where u.project_id = $1 and u.id = any(${texts('$8')}::uuid[]) order by u.id for key share)
+       where u.project_id = $1 and u.id = any($8::uuid[]) order by u.id for key share)
    on conflict (project_id, trigger_id, device_id) do nothing`
 )
 const projectExists = statement(
@@ -197,10 +201,13 @@ export async function insertMessages(db: Db, projectId: ProjectId, rows: Message
     projectId,
     kindOf,
     joined(contents),
-    ...ownNames.map((name) => joined(sorted.map((row) => row[name] ?? ''))),
+    ...ownNames.map((name) => (own[name] === 'uuid' ? uuids : joined)(sorted.map((row) => row[name] ?? ''))),
     JSON.stringify(kinds.map(sharedOf))
   ])
 }
+
+/** A list of ids as PostgreSQL writes it. The driver would look for quotes in each of them. */
+const uuids = (ids: string[]): string => `{${ids.map((id) => id || 'NULL').join(',')}}`
 
 const mostCompared = 16
 

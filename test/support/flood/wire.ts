@@ -65,6 +65,8 @@ export function wireClient(port: number) {
       let streamed: (() => WireReply) | undefined
       here.on('error', () => finish(streamed?.()))
       here.on('close', () => finish(streamed?.()))
+      // The listener of the socket itself, which would close it, was removed after the first response.
+      here.on('end', () => finish(streamed?.()))
       here.on('data', (chunk) => {
         chunks.push(chunk)
         size += chunk.length

@@ -237,7 +237,7 @@ function openHttp(
     changes.close
   ])
     opened.push(endStreams)
-  telemetry.requests(http.app)
+  telemetry.requests(http)
   const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
   const full = () => (config.DATABASE_URL === undefined ? tooFull(config.DATA_DIR) : undefined)
   if (siblings) countProcesses(metrics, siblings)

@@ -69,6 +69,7 @@ export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agent
         refusals: ['secret_key_required', 'conflict', 'too_many_streams'],
         // A stream has no time limit; other calls end by the limits of the work that they wait for.
         unlimited: true,
+        direct: true,
         hidden: path === '/'
       },
       ({ caller, request, reply }) =>

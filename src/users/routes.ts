@@ -44,6 +44,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
         answer: UserProperties,
         wording,
         example: { project_user_id: 'ana', properties: { plan: 'premium', age: 31 } },
+        direct: true,
         hidden
       },
       async ({ caller, body }) => ({

@@ -68,6 +68,10 @@ const agent = [`X-API-Key: ${key}`, 'A2A-Version: 1.0', json]
 const streaming =
   '{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":{"messageId":"MESSAGE","role":"ROLE_USER","parts":[{"text":"help"}]}}}'
 
+const creating =
+  '{"message":{"messageId":"MESSAGE","role":"ROLE_USER","parts":[{"data":{"skill":"create-user","projectUserId":"bo"}}]}}'
+const calling = (method: string, params: string) => `{"jsonrpc":"2.0","id":7,"method":"${method}","params":${params}}`
+
 const requests: Record<string, Request> = {
   'a page': ['GET /console/'],
   'a health call': ['GET /healthz'],
@@ -95,6 +99,27 @@ const requests: Record<string, Request> = {
     'POST /a2a',
     agent,
     '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"nothing"}}'
+  ],
+  'a call of an agent that creates a user': ['POST /a2a', agent, calling('SendMessage', creating)],
+  'a call of an agent that is refused': ['POST /a2a', agent, calling('SendMessage', '{"message":{}}')],
+  'a call of an agent without a key': ['POST /a2a', [json], calling('GetTask', '{"id":"nothing"}')],
+  'a call of an agent in another type': ['POST /a2a', [`X-API-Key: ${key}`, 'Content-Type: application/jsonx'], '{}'],
+  'a call of an agent that is not JSON': ['POST /a2a', agent, '{"jsonrpc"'],
+  'the card for a caller behind a proxy': [
+    'POST /a2a',
+    [...agent, 'X-Forwarded-Host: example.org', 'X-Forwarded-For: 192.0.2.1'],
+    calling('GetExtendedAgentCard', '{}')
+  ],
+  '4.1: a key of the caller in another letter case': [
+    'POST /api/v1/users/',
+    [keyed[0]!.toUpperCase().replace(id.toUpperCase(), id), keyed[1]!, 'content-type: application/json; charset=utf-8'],
+    user('{"age":31}')
+  ],
+  '4.1: a path with a query': ['POST /api/v1/users?a=b', [...keyed, json], user('{"age":31}')],
+  '4.1: a literal colon where a project stands': [
+    'POST /manage/v1/projects/:project_id/api/v1/users',
+    [...keyed, json],
+    user('{}')
   ],
   'a stream of an agent': ['POST /a2a', agent, streaming]
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Direct } from './direct/direct.ts'
 import { createPlainReader, type Handle, type PlainConnection, type PlainReader } from './plain/reader.ts'
 
 /** With this many waiting requests, nothing more is parsed from a connection until half of them are done. */
@@ -34,13 +35,13 @@ export function readInTurnOf(socket: Lined, projectId: string): void {
  * of a chunk of 64 KiB at once, some 3,600 of the shortest, and order only the responses: a DELETE, which has no body
  * to wait for, would overtake the POST before it.
  */
-export function takeTurns(server: Server, own: boolean, isShared: () => boolean): PlainReader {
+export function takeTurns(server: Server, own: boolean, isShared: () => boolean, direct: Direct): PlainReader {
   const [handle] = server.listeners('request') as [Handle]
   server.off('request', handle)
   server.on('request', (request: IncomingMessage, response: ServerResponse) => enter(request, response, handle))
   const [attachParser] = server.listeners('connection') as [(socket: Socket) => void]
   server.off('connection', attachParser)
-  const plain = createPlainReader(server, handle)
+  const plain = createPlainReader(server, handle, undefined, direct)
   const read = createReading((socket) => attachParser.call(server, socket), isShared)
   server.on('connection', (socket: Socket) => read(socket, own ? plain.open(socket) : undefined))
   return plain

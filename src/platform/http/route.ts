@@ -47,6 +47,8 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   idempotent?: boolean
   /** A stream has no time limit. */
   unlimited?: boolean
+  /** Called so often that its requests of the usual form pass Fastify by (direct/direct.ts). Its path has no parameters. */
+  direct?: boolean
   /** The name of the operation in OpenAPI, if the one that its path gives reads badly. */
   operationId?: string
   /** Called by our own console and browser client only: not in the document from which people generate clients. */

@@ -21,7 +21,7 @@ const formBytes = 64 * 1024
  */
 const mostContractValues = 600_000
 
-type Server = Pick<Http, 'app' | 'documented' | 'timeLimit' | 'shares' | 'answered'>
+type Server = Pick<Http, 'app' | 'documented' | 'timeLimit' | 'shares' | 'direct' | 'answered'>
 
 export type Routes<Caller, Access> = ReturnType<typeof routesOn<Caller, Access>>
 
@@ -43,12 +43,17 @@ export function routesOn<Caller, Access>(server: Server, mounts: Mount<Caller, A
         const pages = mount.crossOrigin?.(options.access)
         if (pages) allowPages(method, url, pages)
         const ended = server.answered(method, url)
-        server.app.route({
+        const facts = {
           method,
           url,
-          config: configOf(options, bodyKind, mount),
           bodyLimit: options.maxBody ?? formBytes,
-          onRequest: admissionOf(server, mount, { options, bodyKind, pages }),
+          config: configOf(options, bodyKind, mount)
+        }
+        const admit = admissionOf(server, mount, { options, bodyKind, pages })
+        if (options.direct && !url.includes(':')) server.direct.add({ facts, admit, handle: handler, ended })
+        server.app.route({
+          ...facts,
+          onRequest: admit,
           onResponse: (request, reply, done) => {
             ended(request, reply)
             done()

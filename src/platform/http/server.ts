@@ -10,6 +10,7 @@ import { cannotListen } from '../net/listening.ts'
 import { http } from '../net/node-http.ts'
 import { answerError } from './answers.ts'
 import { forgetBody, installBodyParser } from './body.ts'
+import { createDirect, type Direct } from './direct/direct.ts'
 import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
 import { takeTurns } from './pipelining.ts'
 import { requestId } from './request-id.ts'
@@ -23,6 +24,7 @@ export interface Http {
   documented: DocumentedRoute[]
   timeLimit: TimeLimit
   shares: Shares
+  direct: Direct
   /** Returns a function that a route calls after each response, to count and log it. */
   answered(method: string, route: string): (request: FastifyRequest, reply: FastifyReply) => void
   /** Returns the port, which the system chooses for 0. `shared`: other processes of this user may listen there too. */
@@ -66,13 +68,16 @@ export function createHttp({ log, metrics, trustProxy, parser }: HttpOptions): H
   const shares = new Shares({ backlogOf })
   countShares(metrics, shares)
   const answered = createAnswered(log, metrics, timeLimit)
-  const plain = takeTurns(app.server, parser === 'own', () => shares.isShared())
+  const direct = createDirect(log, trusts(trustProxy))
+  const plain = takeTurns(app.server, parser === 'own', () => shares.isShared(), direct)
   metrics.counter(
     'tidings_http_plain_requests_total',
     'Requests of the usual form, which were read without the parser of Node (HTTP_PARSER).',
     () => [{ labels: {}, value: plain.taken() }]
   )
   app.addHook('preClose', (done) => {
+    // From here on, Fastify tells clients that their connection ends.
+    direct.leave()
     plain.closeIdle()
     done()
   })
@@ -89,6 +94,7 @@ export function createHttp({ log, metrics, trustProxy, parser }: HttpOptions): H
     documented: [],
     timeLimit,
     shares,
+    direct,
     answered,
     async listen(host, port, shared = false) {
       await app.listen({ host, port, ...(shared && { reusePort: true }) }).catch((error) => {
@@ -99,6 +105,7 @@ export function createHttp({ log, metrics, trustProxy, parser }: HttpOptions): H
     },
     async drain(forMs) {
       draining = forMs > 0
+      if (draining) direct.leave()
       if (draining) await sleep(forMs)
     },
     async close(deadlineMs) {

@@ -32,11 +32,13 @@ function isNetwork(text: string): boolean {
   return most > 0 && more.length === 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most))
 }
 
+export type Trusts = false | ((address: string | undefined, hop: number) => boolean)
+
 /**
  * Whether the address `hop` proxies away is trusted: 0 is the connection itself, 1 the last address in X-Forwarded-For.
  * Addresses are counted from the right, because a client can write any address to the left.
  */
-export function trusts(trust: TrustProxy): false | ((address: string | undefined, hop: number) => boolean) {
+export function trusts(trust: TrustProxy): Trusts {
   if (trust === false) return false
   if (typeof trust === 'number') return (_, hop) => hop < trust
   const list = new BlockList()
@@ -46,4 +48,13 @@ export function trusts(trust: TrustProxy): false | ((address: string | undefined
     list.addSubnet(address, bits === undefined ? most : Number(bits), family)
   }
   return (address = '') => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** The nearest address that is not one of a trusted proxy, as Fastify finds it. */
+export function addressOf(trust: Trusts, connected: string | undefined, forwardedFor = ''): string | undefined {
+  if (!trust) return connected
+  const claimed = forwardedFor.split(',').map((one) => one.trim())
+  const addresses = [connected, ...claimed.filter((one) => one !== '').reverse()]
+  const hop = addresses.findIndex((address, index) => !trust(address, index))
+  return hop < 0 ? addresses.at(-1) : addresses[hop]
 }

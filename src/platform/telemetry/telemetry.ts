@@ -1,7 +1,8 @@
 import { hostname } from 'node:os'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { pathTemplate } from '../http/openapi/names.ts'
+import type { Http } from '../http/server.ts'
 import type { JobDefinition } from '../jobs/definition.ts'
 import { type Log, onLine } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -17,11 +18,13 @@ import { Span, type Tracer } from './spans.ts'
 
 export interface Telemetry {
   /** A span for each request, under the trace of the caller if it sends one. */
-  requests(app: FastifyInstance): void
+  requests(http: Traced): void
   /** A span for each run of a job, under the trace of the request that added it. */
   job<Payload>(definition: JobDefinition<Payload>): JobDefinition<Payload>
   close(): Promise<void>
 }
+
+type Traced = Pick<Http, 'app' | 'direct'>
 
 interface Options {
   config: Config
@@ -46,7 +49,7 @@ export function openTelemetry({ config, log, metrics, nodeId }: Options): Teleme
   )
   const tracer = traces && { sampler, add: (span: object) => traces.add(span) }
   return {
-    requests: (app) => tracer && traceRequests(app, tracer),
+    requests: (http) => tracer && traceRequests(http, tracer),
     job: (definition) => (tracer ? tracedJob(definition, tracer) : definition),
     async close() {
       endLog?.()
@@ -125,7 +128,9 @@ function sendMetrics(metrics: Metrics, exporter: Exporter, everyMs: number): () 
   }
 }
 
-function traceRequests(app: FastifyInstance, tracer: Tracer): void {
+function traceRequests({ app, direct }: Traced, tracer: Tracer): void {
+  // Hooks of Fastify begin the spans.
+  direct.leave()
   const spans = new WeakMap<FastifyRequest, Span>()
   app.addHook('onRequest', (request, reply, done) => {
     const span = new Span(tracer, 'server', readSpan(String(request.headers.traceparent)))

@@ -1,5 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Direct } from '../direct/direct.ts'
+import type { DirectReply } from '../direct/reply.ts'
 import { readPlain } from './head.ts'
 import { PlainRequest } from './request.ts'
 import { PlainResponse } from './response.ts'
@@ -26,7 +28,7 @@ export interface PlainReader {
 }
 
 interface Held {
-  current: PlainResponse | undefined
+  current: Pick<PlainResponse, 'last' | 'abandon'> | undefined
   /** When the last request ended, or the connection was opened. */
   idleSinceMs: number
   used: boolean
@@ -36,7 +38,7 @@ interface Held {
  * Reads requests of the usual form, and gives them to the same handler as Node does (decision 0080). Node's parser and
  * streams take half of the time of a small request. A connection that sends anything else is Node's from then on.
  */
-export function createPlainReader(server: Server, handle: Handle, lookEveryMs = 5_000): PlainReader {
+export function createPlainReader(server: Server, handle: Handle, lookEveryMs = 5_000, direct?: Direct): PlainReader {
   const connections = new Map<Socket, Held>()
   const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(server.keepAliveTimeout / 1_000)}\r\n`
   let closing = false
@@ -70,6 +72,10 @@ export function createPlainReader(server: Server, handle: Handle, lookEveryMs = 
     if (closing) socket.destroy()
     socket.setTimeout(server.timeout, () => socket.destroy())
     const ended = () => over(socket, held)
+    const hold = (reply: DirectReply) => {
+      held.current = reply
+    }
+    const connection = { socket, keepAlive, hold, over: ended }
     const onClose = () => {
       connections.delete(socket)
       held.current?.abandon()
@@ -85,6 +91,7 @@ export function createPlainReader(server: Server, handle: Handle, lookEveryMs = 
         if (!head) return false
         taken += 1
         held.used = true
+        if (direct?.take(head, chunk, connection)) return true
         const request = new PlainRequest(head, chunk, socket)
         const response = new PlainResponse(request, keepAlive, ended)
         held.current = response

@@ -4,6 +4,8 @@ import type { Socket } from 'node:net'
 import { http } from '../../net/node-http.ts'
 import type { PlainRequest } from './request.ts'
 
+type Asked = Pick<PlainRequest, 'socket' | 'aborted' | 'destroyed'>
+
 type Values = OutgoingHttpHeaders[string]
 const impossible = /[^\t\x20-\x7e\x80-\xff]/
 
@@ -32,7 +34,7 @@ export class PlainResponse extends EventEmitter {
   destroyed = false
   /** Whether the connection is closed after this response. */
   last = false
-  readonly req: PlainRequest
+  readonly req: Asked
   readonly socket: Socket
   /** The fields about the connection, if no other are set. */
   #connection: string
@@ -44,7 +46,7 @@ export class PlainResponse extends EventEmitter {
   /** A body would be read as the next response. */
   #bodiless = false
 
-  constructor(req: PlainRequest, keepAlive: string, over: () => void) {
+  constructor(req: Asked, keepAlive: string, over: () => void) {
     super()
     this.req = req
     this.socket = req.socket
@@ -90,15 +92,11 @@ export class PlainResponse extends EventEmitter {
     if (this.headersSent) throw Object.assign(new Error('The head was sent.'), { code: 'ERR_HTTP_HEADERS_SENT' })
     this.statusCode = status
     const all = this.#headers ? { ...this.#headers, ...headers } : (headers ?? {})
-    let head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? 'unknown'}\r\n`
-    for (const name in all) head += fieldOf(name, all[name])
-    head += `Date: ${dateNow()}\r\n`
-    if (all.connection === undefined) head += this.#connection
-    else if (all.connection === 'close') this.last = true
+    this.last = all.connection === 'close'
     this.#bodiless = status === 204 || status === 304
     this.#chunked = !this.#bodiless && all['content-length'] === undefined
-    if (this.#chunked) head += 'Transfer-Encoding: chunked\r\n'
-    this.#head = `${head}\r\n`
+    const connection = all.connection === undefined ? this.#connection : ''
+    this.#head = headOf(status, all, this.#chunked ? `${connection}Transfer-Encoding: chunked\r\n` : connection)
     this.headersSent = true
     return this
   }
@@ -174,6 +172,13 @@ export class PlainResponse extends EventEmitter {
     this.#over()
     this.emit('close')
   }
+}
+
+/** The head of a response. `more` are fields that come last. */
+export function headOf(status: number, fields: OutgoingHttpHeaders, more: string): string {
+  let head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? 'unknown'}\r\n`
+  for (const name in fields) head += fieldOf(name, fields[name])
+  return `${head}Date: ${dateNow()}\r\n${more}\r\n`
 }
 
 /** A line break in a value would begin another field, so it is refused as Node refuses it. */

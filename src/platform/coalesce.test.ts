@@ -148,7 +148,7 @@ describe('coalesced writes', () => {
     assert.ok(refused.every((outcome) => (outcome as PromiseRejectedResult).reason instanceof Unavailable))
   })
 
-  it('that are paced wait after several for as long as these took, and share the next statement', async () => {
+  it('that are paced wait after several, and share the next statement', async () => {
     const run = async (paced: boolean) => {
       const batches: string[][] = []
       const statement = async (_project: ProjectId, batch: string[]) => {
@@ -165,6 +165,30 @@ describe('coalesced writes', () => {
     }
     assert.deepEqual(await run(false), [['a', 'b'], ['c'], ['d']])
     assert.deepEqual(await run(true), [
+      ['a', 'b'],
+      ['c', 'd']
+    ])
+  })
+
+  it('that are paced wait no longer than until all callers are back', async (t) => {
+    const batches: string[][] = []
+    const writes = createCoalescer<string, string>(
+      async (_project, batch) => {
+        batches.push(batch)
+        for (const untilMs = performance.now() + 5; performance.now() < untilMs; );
+        return batch
+      },
+      undefined,
+      { paced: true }
+    )
+    await Promise.all(['a', 'b'].map((key) => writes.write(one, key, key)))
+    // The pause never ends by itself.
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const third = writes.write(one, 'c', 'c')
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    assert.deepEqual(batches, [['a', 'b']])
+    await Promise.all([third, writes.write(one, 'd', 'd')])
+    assert.deepEqual(batches, [
       ['a', 'b'],
       ['c', 'd']
     ])

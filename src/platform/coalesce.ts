@@ -20,6 +20,10 @@ interface Lane<Write, Answer> {
   before: number
   /** When the next statement may be sent, by the clock of `steadyMs`. */
   fromMs: number
+  /** The writes that waited or were written when the previous statement ended: with as many, the next one is sent. */
+  callers: number
+  /** Ends the pause; undefined if there is none. */
+  resume: (() => void) | undefined
 }
 
 /** The unfinished writes of requests of each project, over all coalescers of the process. */
@@ -47,9 +51,9 @@ export interface Gathering {
    */
   isOfRequests?: boolean
   /**
-   * Whether a statement after one with several writes waits for as long as that one took, at most 10 ms: for an engine on
-   * which a statement costs much, however few rows it has. Callers that write again at once wait no longer than without
-   * the pause, in which the first of them would have a statement of its own and the others wait for it.
+   * Whether a statement after one with several writes waits for four times as long as that one took, at most 20 ms: for an
+   * engine on which a statement costs much, however few rows it has. It is sent earlier if as many writes wait as there
+   * were callers before, so that a few who write again at once do not wait.
    */
   paced?: boolean
 }
@@ -67,8 +71,9 @@ const smallBatch = 20
  * text or of a protocol message.
  */
 const maxBatchBytes = 4 * 1024 * 1024
-/** The longest pause after a statement, if statements are paced. */
-const longestPauseMs = 10
+/** The pause after a statement, if statements are paced: as a multiple of its time, and the longest. */
+const pauseFactor = 4
+const longestPauseMs = 20
 /** After a batch of at most this size the coalescer does not wait for more writes: its callers are too few. */
 const fewWrites = 16
 /**
@@ -99,7 +104,7 @@ export function createCoalescer<Write, Answer>(
     if (lanes.size >= maxLanes) {
       for (const [id, { running, waiting }] of lanes) if (!running && waiting.length === 0) lanes.delete(id)
     }
-    const lane = { waiting: [], running: false, before: 0, fromMs: 0 }
+    const lane = { waiting: [], running: false, before: 0, fromMs: 0, callers: 0, resume: undefined }
     lanes.set(projectId, lane)
     return lane
   }
@@ -117,7 +122,10 @@ export function createCoalescer<Write, Answer>(
         const writes = batch.map(({ write }) => write)
         const spans = batch.map(({ span }) => span)
         const answers = await inSpansOf(spans, () => run(projectId, writes))
-        if (paced && batch.length > 1) lane.fromMs = steadyMs() + Math.min(steadyMs() - beganMs, longestPauseMs)
+        if (paced && batch.length > 1) {
+          lane.fromMs = steadyMs() + Math.min(pauseFactor * (steadyMs() - beganMs), longestPauseMs)
+          lane.callers = batch.length + lane.waiting.length
+        }
         const handOut = () => {
           for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!)
         }
@@ -136,9 +144,15 @@ export function createCoalescer<Write, Answer>(
     lane.before = 0
   }
 
-  async function pause({ fromMs, waiting }: Lane<Write, Answer>): Promise<void> {
-    const ms = waiting.length < maxBatch / 2 ? fromMs - steadyMs() : 0
-    if (ms >= 1) await new Promise((resolve) => setTimeout(resolve, ms))
+  async function pause(lane: Lane<Write, Answer>): Promise<void> {
+    const ms = isEnough(lane) ? 0 : lane.fromMs - steadyMs()
+    if (ms < 1) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, ms)
+    lane.resume = resolve
+    await promise
+    clearTimeout(timer)
+    lane.resume = undefined
   }
 
   async function oneByOne(projectId: ProjectId, batch: Waiting<Write, Answer>[]): Promise<void> {
@@ -156,6 +170,7 @@ export function createCoalescer<Write, Answer>(
       const { promise, resolve, reject } = Promise.withResolvers<Answer>()
       lane.waiting.push({ key, write, span: activeSpan(), resolve, reject })
       count(projectId, 1)
+      if (lane.resume && isEnough(lane)) lane.resume()
       if (!lane.running) {
         lane.running = true
         // Runs after the sockets that are readable now have been read, so that writes that arrived together are sent
@@ -166,6 +181,10 @@ export function createCoalescer<Write, Answer>(
     }
   }
 }
+
+/** Whether no more writes need to be awaited. */
+const isEnough = ({ waiting, callers }: Lane<unknown, unknown>): boolean =>
+  waiting.length >= Math.min(callers, maxBatch / 2)
 
 /**
  * Takes the oldest writes; a second write of the same key waits for the next statement. Of all active callers (those

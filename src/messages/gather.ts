@@ -19,9 +19,12 @@ interface Lane<Item> {
 export class Gatherer<Item> {
   readonly #record: (projectId: ProjectId, items: Item[]) => Promise<void>
   readonly #lanes = new Map<ProjectId, Lane<Item>>()
+  readonly #patient: boolean
 
-  constructor(record: (projectId: ProjectId, items: Item[]) => Promise<void>) {
+  /** `patient`: the first items and few items wait for others too, for an engine on which a transaction costs much. */
+  constructor(record: (projectId: ProjectId, items: Item[]) => Promise<void>, patient = false) {
     this.#record = record
+    this.#patient = patient
   }
 
   add(projectId: ProjectId, item: Item): void {
@@ -37,11 +40,11 @@ export class Gatherer<Item> {
   }
 
   async #drain(projectId: ProjectId, lane: Lane<Item>): Promise<void> {
-    let many = false
+    let many = this.#patient
     while (lane.waiting.length > 0) {
       if (many && lane.waiting.length < mostTogether / 2) await sleep(gatherMs)
       const items = lane.waiting.splice(0, mostTogether)
-      many = items.length > few
+      many = this.#patient || items.length > few
       await this.#record(projectId, items)
     }
     this.#lanes.delete(projectId)

@@ -89,7 +89,7 @@ export class Settler {
   readonly #scheduleRetry: SettlerOptions['scheduleRetry']
   readonly #journal: Journal | undefined
   readonly #writes: Coalescer<Settling, void>
-  readonly #accepted = new Gatherer<Waiting>((projectId, waiting) => this.#record(projectId, waiting))
+  readonly #accepted: Gatherer<Waiting>
   readonly #metrics: Metrics
   #waiting = 0
   readonly #waitingOf = new Map<ProjectId, number>()
@@ -110,6 +110,7 @@ export class Settler {
     metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', () => [
       ...this.#counts.values()
     ])
+    this.#accepted = new Gatherer((projectId, waiting) => this.#record(projectId, waiting), pool.isDistributed)
     this.#writes = createCoalescer<Settling, void>(
       async (projectId, batch) => {
         await this.#write(projectId, batch)

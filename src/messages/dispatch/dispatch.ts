@@ -281,7 +281,7 @@ export class Dispatcher {
       const attempts = row.attempts + (outcome.kind === 'retry' && outcome.free ? 0 : 1)
       const next = nextStep(outcome, { retries: row.retries, notAfter: row.not_after.getTime() }, now)
       const end = { message: row, endpoint: row.endpoint!, outcome }
-      if (next.kind === 'accepted') return this.#settle(projectId, row, acceptedAs(row, next), end)
+      if (next.kind === 'accepted') return this.#settleAccepted(projectId, row, acceptedAs(row, next), end)
       const said = { reason: next.reason, reason_message: next.message ?? null, gateway_code: next.gatewayCode }
       if (next.kind === 'failed')
         return this.#settle(projectId, row, { ...said, state: 'failed', due_at: null, attempts }, end)
@@ -302,6 +302,13 @@ export class Dispatcher {
   async #settle(projectId: ProjectId, row: MessageRow, changes: Partial<MessageRow>, end?: Settling['end']) {
     const settling = { settlement: settlementOf(row, changes), end }
     if (await this.#settler.settle(projectId, settling)) Object.assign(row, changes, { owner: null })
+  }
+
+  /** Goes with the outcomes of messages that there was room for at once. */
+  async #settleAccepted(projectId: ProjectId, row: MessageRow, changes: Partial<MessageRow>, end: Settling['end']) {
+    const settling = { settlement: settlementOf(row, changes), end }
+    const recorded = await new Promise<boolean>((done) => this.#settler.accepted(projectId, settling, done))
+    if (recorded) Object.assign(row, changes, { owner: null })
   }
 
   #fail(projectId: ProjectId, row: MessageRow, reason: FailureCode): Promise<void> {

@@ -40,6 +40,9 @@ test('db distribute spreads an empty database over the workers, and has nothing 
        from citus_tables where table_name::text !~ '_\\d{4}_\\d\\d$'`
   )
   assert.deepEqual(placed, [{ tables: wanted.length, groups: 1, by: 'project_id', shards: 4 }])
+  assert.deepEqual(await sql(env.DATABASE_URL, 'show citus.max_adaptive_executor_pool_size'), [
+    { 'citus.max_adaptive_executor_pool_size': '1' }
+  ])
   const again = await run(['db', 'distribute'], { env })
   assert.match(again.stdout, /^All \d+ tables of the database \S+ were distributed already/)
   const doctor = await run(['doctor', '--json'], { env })

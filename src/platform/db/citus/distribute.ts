@@ -22,6 +22,7 @@ export const leftToDistribute = (tables: Table[]) => tables.filter(({ tenant, di
  */
 export async function distribute(client: pg.Client, given: Distributing = {}): Promise<Record<string, number>> {
   const { progress = () => {}, signal } = given
+  await keepConnections(client)
   const left = leftToDistribute(await readTables(client))
   const rows: Record<string, number> = {}
   for (const [done, { name }] of left.entries()) {
@@ -40,6 +41,21 @@ export async function distribute(client: pg.Client, given: Distributing = {}): P
     await client.query('select truncate_local_data_after_distributing_table($1::text::regclass)', [name])
   progress(left.length, left.length, '')
   return rows
+}
+
+/**
+ * Lets sessions of this role use one connection to each worker. By default a sweep over all projects that takes longer than
+ * 10 ms opens one for each shard and closes them again, each of which starts a process on the worker. The others wait for
+ * their turn, and a worker needs no more connections than the coordinator has sessions.
+ */
+async function keepConnections(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ command: string }>(
+    `select format('alter role current_user in database %I set citus.max_adaptive_executor_pool_size = 1',
+                   current_database()) as command`
+  )
+  await client.query('set citus.enable_alter_role_set_propagation = off')
+  await client.query(rows[0]!.command)
+  await client.query('reset citus.enable_alter_role_set_propagation')
 }
 
 async function distributeTable(client: pg.Client, name: string, shards: number | undefined): Promise<number> {

@@ -31,11 +31,12 @@ const batchEnd = statement(
   'select id from users where project_id = $1 and id >= $2 order by id offset $3 limit 1'
 )
 // Forces a merge join over the key indexes of users and devices. Otherwise the planner may sort them, start parallel
-// workers for each batch, or, with outdated statistics, compare each user with each device.
+// workers for each batch, or, with outdated statistics, look up each user.
 const keyOrder = statement(
   'segments.key_order',
-  `select set_config('enable_nestloop', 'off', true), set_config('enable_bitmapscan', 'off', true),
-          set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)`
+  `select set_config('enable_nestloop', 'off', true), set_config('enable_hashjoin', 'off', true),
+          set_config('enable_bitmapscan', 'off', true), set_config('enable_seqscan', 'off', true),
+          set_config('max_parallel_workers_per_gather', '0', true)`
 )
 const inTurn = createTurns()
 
@@ -77,16 +78,18 @@ export interface Match {
 const inBatch = (table: string, id: string) =>
   `${table}.project_id = $1 and ${id} >= $2 and ($3::uuid is null or ${id} < $3)`
 const scope: Scope = { devices: inBatch('d', 'd.user_id'), events: inBatch('e', 'e.user_id') }
-const users = `(select * from users u where ${inBatch('u', 'u.id')} order by u.id offset 0) u`
-const devices = `(select * from devices d where ${scope.devices} order by d.user_id, d.id offset 0) d`
+// Plain tables: of a subquery the planner cannot tell that ids are unique, and would keep a copy of each row.
+const users = `users u where ${inBatch('u', 'u.id')}`
+const devices = `devices d where ${scope.devices}`
+const devicesAndUsers = `devices d join users u on u.id = d.user_id and ${inBatch('u', 'u.id')} where ${scope.devices}`
 
 const findEnd = async (pool: Pool, projectId: ProjectId, user: string, size: number) =>
   (await pool.one<{ id: string }>(batchEnd, [projectId, user, size]))?.id ?? null
 
-/** The condition of a segment on a batch, which $1 to $3 describe. Users are joined only if the condition needs them. */
+/** The rows of a batch, which $1 to $3 describe, that match. Users are joined only if the condition needs them. */
 function matched(segment: SegmentAt, firstPlaceholder: number, needsUser = false) {
   const { condition, values, usesUser } = segment(firstPlaceholder, scope)
-  return { from: usesUser || needsUser ? `${users} join ${devices} on d.user_id = u.id` : devices, condition, values }
+  return { from: `${usesUser || needsUser ? devicesAndUsers : devices} and ${condition}`, values }
 }
 
 /**
@@ -103,19 +106,21 @@ export async function matchBatch(
   limit: number
 ): Promise<Match> {
   const end = await findEnd(pool, projectId, user, size)
-  const { from, condition, values } = matched(segment, 6)
-  // One row for all ids: a row for each costs more than finding it.
-  const [found] = await evaluate<{ ids: string[] | null; last: string | null }>(
+  const { from, values } = matched(segment, 5)
+  const later = device === null ? '' : `and (d.user_id > $2 or d.id > $${5 + values.length})`
+  // One text for all ids: a row or an element for each costs more than finding it. No id holds a control character.
+  const [found] = await evaluate<{ ids: string | null; last: string | null }>(
     pool,
     projectId,
-    `select json_agg(id) as ids, (array_agg(user_id))[$5] as last
-       from (select d.user_id, d.id from ${from}
-              where (d.user_id > $2 or d.id > $4) and ${condition} order by d.user_id, d.id limit $5) found`,
-    [projectId, user, end, device ?? '', limit, ...values],
+    `select ids, (select d.user_id from devices d
+                   where d.project_id = $1 and devices = $4 and d.id = split_part(ids, e'\\n', -1)) as last
+       from (select string_agg(id, e'\\n') as ids, count(*) as devices
+               from (select d.id from ${from} ${later} order by d.user_id, d.id limit $4) found) found`,
+    [projectId, user, end, limit, ...values, ...(device === null ? [] : [device])],
     true
   )
   const { ids, last } = found!
-  const deviceIds = ids ?? []
+  const deviceIds = ids?.split('\n') ?? []
   if (last !== null) return { deviceIds, next: { user: last, device: deviceIds.at(-1)! } }
   return { deviceIds, next: end === null ? null : { user: end, device: null } }
 }
@@ -184,7 +189,7 @@ export async function countBatch(
   }: { size: number; sampleSize: number; attributesType: string | null; respected?: Respected | undefined }
 ): Promise<Count> {
   const end = await findEnd(pool, projectId, user, size)
-  const { from, condition, values } = matched(segment, 8, respected !== undefined)
+  const { from, values } = matched(segment, 8, respected !== undefined)
   // A fixed order gives the same sample for the same users: people agree to the sample that they saw.
   const order = sampleSize > 0 ? 'order by d.user_id, d.id' : ''
   const [count] = await evaluate<Omit<Count, 'sample' | 'next'> & { sample: string[] | null }>(
@@ -198,7 +203,7 @@ export async function countBatch(
             json_agg(id) filter (where place <= $4) as sample
        from (select d.user_id, d.id, ${isReachable('$5')} as reached, row_number() over (${order}) as place,
                     ${respected ? refusal : 'case when $7 then $6::text end'} as refusal
-               from ${from} where ${condition}) found`,
+               from ${from}) found`,
     [
       projectId,
       user,
@@ -227,11 +232,11 @@ export const countUsersBefore = async (db: Db, projectId: ProjectId, user: strin
 export async function countUsers(pool: Pool, projectId: ProjectId, segment: SegmentAt, user: string, size: number) {
   const end = await findEnd(pool, projectId, user, size)
   const { condition, values, usesDevice } = segment(4, scope)
-  const from = usesDevice ? `${users} join ${devices} on d.user_id = u.id` : users
+  const [counted, from] = usesDevice ? ['distinct u.id', devicesAndUsers] : ['*', users]
   const [row] = await evaluate<{ users: number }>(
     pool,
     projectId,
-    `select count(distinct u.id)::int as users from ${from} where ${condition}`,
+    `select count(${counted})::int as users from ${from} and ${condition}`,
     [projectId, user, end, ...values],
     usesDevice
   )

@@ -1,6 +1,6 @@
 import { parseDuration } from '../platform/duration.ts'
 import { instantText } from '../platform/time.ts'
-import { instantSql, surelyBetween, textBounds } from './instant.ts'
+import { allUsual, instantSql, surelyBetween, textBounds, usualSql } from './instant.ts'
 import type { Attribute, FixedName, Operator } from './language.ts'
 import { versionKey, versionKeySql } from './version.ts'
 
@@ -12,6 +12,8 @@ export type Place = (value: unknown, type: string) => string
  * than a look-up for each user or device.
  */
 export interface Scope {
+  /** The same on users `u`; absent if few of them match, so that checking these costs less than checking the batch. */
+  checked?: string | undefined
   devices: string
   events: string
 }
@@ -124,7 +126,9 @@ function looksInto(operator: Operator, text: string, wanted: string, place: Plac
 
 function operandOf(attribute: Attribute, place: Place, scope?: Scope): Operand {
   if (attribute.kind === 'json')
-    return jsonOperand(attribute.of === 'user' ? 'u.properties' : 'e.properties', attribute.name, place)
+    return attribute.of === 'user'
+      ? jsonOperand('u.properties', attribute.name, place, scope?.checked && `users u where ${scope.checked}`)
+      : jsonOperand('e.properties', attribute.name, place)
   const column = columns[attribute.name]
   if (attribute.kind === 'time') return timeOperand(column)
   return attribute.kind === 'version' ? versionOperand(column, scope) : textOperand(column)
@@ -149,8 +153,8 @@ const scalar = (value: unknown) =>
   value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 const typeOf = (value: unknown) => (value === null ? 'null' : typeof value)
 
-/** A property is jsonb: its equality and order need no cast, so they cannot fail. */
-function jsonOperand(owner: string, name: string, place: Place): Operand {
+/** A property is jsonb: its equality and order need no cast, so they cannot fail. `batch` has the rows of a batch. */
+function jsonOperand(owner: string, name: string, place: Place, batch?: string): Operand {
   const key = place(name, 'text')
   const value = `(${owner} -> ${key})`
   // Ordered by code point, like all text. Null when there is no value, or null.
@@ -185,26 +189,37 @@ function jsonOperand(owner: string, name: string, place: Place): Operand {
     // Only a text can look like a time, so its type needs no check. The text bounds leave few values to parse.
     time: (bounds, place) => {
       const near = textBounds(bounds.from?.[1], bounds.to?.[1])
-      return [
-        ...(near.from ? [`${text} >= ${place(near.from, 'text')}`] : []),
-        ...(near.to ? [`${text} < ${place(near.to, 'text')}`] : []),
-        once(text, (value) => instantWithin(value, bounds, place))
-      ].join(' and ')
+      const read = (judge: typeof instantWithin) =>
+        [
+          ...(near.from ? [`${text} >= ${place(near.from, 'text')}`] : []),
+          ...(near.to ? [`${text} < ${place(near.to, 'text')}`] : []),
+          once(text, (value) => judge(value, bounds, place))
+        ].join(' and ')
+      const sure = batch ? surely(bounds, place) : null
+      if (!sure) return read(surelyOrReadWithin)
+      const allAre = `(select ${allUsual('once.value')} from (select ${text} as value from ${batch} offset 0) once
+         where ${sure('once.value')})`
+      return `case when ${sure(text)} and ${allAre} then true else ${read(instantWithin)} end`
     }
   }
 }
 
-/** Whether a text is an instant between the bounds. Only texts near a bound, or of an unusual form, are read as times. */
-function instantWithin(text: string, bounds: Bounds, place: Place): string {
-  const sure = surelyBetween(text, bounds.from?.[1], bounds.to?.[1])
-  const read = once(instantSql(text), (at) => between(at, bounds, place), 'instant')
-  if (!sure) return read
-  const { above, below, check } = sure
-  const signs = [
-    ...(above ? [`${text} > ${place(above, 'text')}`] : []),
-    ...(below ? [`${text} < ${place(below, 'text')}`] : [])
-  ]
-  return `case when ${signs.join(' and ')} and ${check} then true else ${read} end`
+/** Whether a text of a usual form is an instant between the bounds for certain; null if the bounds have no such texts. */
+function surely({ from, to }: Bounds, place: Place): ((text: string) => string) | null {
+  const sure = surelyBetween(from?.[1], to?.[1])
+  const signs = sure && [`> ${place(sure.above, 'text')}`, `< ${place(sure.below, 'text')}`]
+  return signs && ((text) => signs.map((sign) => `${text} ${sign}`).join(' and '))
+}
+
+/** Whether a text is an instant between the bounds. */
+const instantWithin = (text: string, bounds: Bounds, place: Place) =>
+  once(instantSql(text), (at) => between(at, bounds, place), 'instant')
+
+/** The same; only texts near a bound, or of an unusual form, are read as times. */
+function surelyOrReadWithin(text: string, bounds: Bounds, place: Place): string {
+  const sure = surely(bounds, place)
+  const read = instantWithin(text, bounds, place)
+  return sure ? `case when ${sure(text)} and ${usualSql(text)} then true else ${read} end` : read
 }
 
 const between = (stored: string, { from, to }: Bounds, place: Place) =>

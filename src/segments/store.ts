@@ -77,18 +77,23 @@ export interface Match {
 /** Rows of the project $1 whose user id is at least $2 and less than $3. */
 const inBatch = (table: string, id: string) =>
   `${table}.project_id = $1 and ${id} >= $2 and ($3::uuid is null or ${id} < $3)`
-const scope: Scope = { devices: inBatch('d', 'd.user_id'), events: inBatch('e', 'e.user_id') }
+const usersInBatch = inBatch('u', 'u.id')
+const scope: Scope = {
+  checked: usersInBatch,
+  devices: inBatch('d', 'd.user_id'),
+  events: inBatch('e', 'e.user_id')
+}
 // Plain tables: of a subquery the planner cannot tell that ids are unique, and would keep a copy of each row.
-const users = `users u where ${inBatch('u', 'u.id')}`
+const users = `users u where ${usersInBatch}`
 const devices = `devices d where ${scope.devices}`
-const devicesAndUsers = `devices d join users u on u.id = d.user_id and ${inBatch('u', 'u.id')} where ${scope.devices}`
+const devicesAndUsers = `devices d join users u on u.id = d.user_id and ${usersInBatch} where ${scope.devices}`
 
 const findEnd = async (pool: Pool, projectId: ProjectId, user: string, size: number) =>
   (await pool.one<{ id: string }>(batchEnd, [projectId, user, size]))?.id ?? null
 
 /** The rows of a batch, which $1 to $3 describe, that match. Users are joined only if the condition needs them. */
-function matched(segment: SegmentAt, firstPlaceholder: number, needsUser = false) {
-  const { condition, values, usesUser } = segment(firstPlaceholder, scope)
+function matched(segment: SegmentAt, firstPlaceholder: number, { needsUser = false, few = false } = {}) {
+  const { condition, values, usesUser } = segment(firstPlaceholder, few ? { ...scope, checked: undefined } : scope)
   return { from: `${usesUser || needsUser ? devicesAndUsers : devices} and ${condition}`, values }
 }
 
@@ -106,7 +111,8 @@ export async function matchBatch(
   limit: number
 ): Promise<Match> {
   const end = await findEnd(pool, projectId, user, size)
-  const { from, values } = matched(segment, 5)
+  // A batch this large for its limit follows one of which few matched.
+  const { from, values } = matched(segment, 5, { few: size > 3 * limit })
   const later = device === null ? '' : `and (d.user_id > $2 or d.id > $${5 + values.length})`
   // One text for all ids: a row or an element for each costs more than finding it. No id holds a control character.
   const [found] = await evaluate<{ ids: string | null; last: string | null }>(
@@ -189,7 +195,7 @@ export async function countBatch(
   }: { size: number; sampleSize: number; attributesType: string | null; respected?: Respected | undefined }
 ): Promise<Count> {
   const end = await findEnd(pool, projectId, user, size)
-  const { from, values } = matched(segment, 8, respected !== undefined)
+  const { from, values } = matched(segment, 8, { needsUser: respected !== undefined })
   // A fixed order gives the same sample for the same users: people agree to the sample that they saw.
   const order = sampleSize > 0 ? 'order by d.user_id, d.id' : ''
   const [count] = await evaluate<Omit<Count, 'sample' | 'next'> & { sample: string[] | null }>(

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { newId, type ProjectId } from '../../src/platform/ids.ts'
 import { instantText } from '../../src/platform/time.ts'
-import { instantSql, textBounds } from '../../src/segments/instant.ts'
+import { allUsual, instantSql, surelyBetween, textBounds, usualShape } from '../../src/segments/instant.ts'
+import { compileSegment, firstUser, matchBatch, parseSegment } from '../../src/segments/segments.ts'
 import { testPool } from '../support/database.ts'
 import fc from '../support/fuzz.ts'
-import { dates, odd } from './world.ts'
+import { matching, type World } from './model.ts'
+import { dates, now, odd, projectId, storeWorld } from './world.ts'
 
 const forms = [...dates, ...odd, '2026-11-15T12:00:00.123Z', '2024-02-29T23:59:59Z', '1999-12-31T00:00:00.000Z']
 const sign = fc.constantFrom(...'0123456789-:.TZ+ \nx漢')
@@ -46,5 +49,74 @@ describe('a time written as text', () => {
         if (days >= 0) assert.ok(text < to!, `${text} is not after ${to}`)
         if (days === 400) assert.ok(text < from!, `${text} is far from ${from}`)
       }
+  })
+
+  const usual = texts.filter((text) => new RegExp(`^${usualShape}$`).test(text) && text > '0001')
+
+  it('of a usual form is an instant, and its order among texts is its order in time', () => {
+    assert.ok(usual.length > 300)
+    const at = (text: string) => Date.parse(instantText(text)!)
+    for (const text of usual) {
+      assert.ok(instantText(text), text)
+      for (const bound of [...usual.slice(0, 60), '2026-11-15T00:00:00Z', '2026-11-15T00:00:00.5Z', text]) {
+        const instant = new Date(at(bound)).toISOString()
+        const [after, before] = [surelyBetween(instant, undefined), surelyBetween(undefined, instant)]
+        if (after && text > after.above && text < after.below) assert.ok(at(text) > at(bound), `${text} after ${bound}`)
+        if (before && text > before.above && text < before.below)
+          assert.ok(at(text) < at(bound), `${text} before ${bound}`)
+      }
+    }
+  })
+
+  it('is checked together with those of others, and none that is unusual is missed', async (t) => {
+    const pool = await testPool(t)
+    const all = async (some: string[]) => {
+      const [row] = await pool.adhoc<{ all: boolean }>(
+        `select ${allUsual('t.text')} as all from (select text collate "C" as text from unnest($1::text[]) t(text)) t`,
+        [some]
+      )
+      return row!.all
+    }
+    assert.equal(await all(usual), true)
+    const others = [...new Set(texts.filter((text) => text > '0001' && !usual.includes(text)))].slice(0, 300)
+    others.push('2026-11-15 2026-11-16', '2026-11-15T12:00:00.1234567890Z', `2026-11-15${' '.repeat(40)}`, '', ' ')
+    for (const other of others) assert.equal(await all(['2026-11-15', other, '2026-11-15T12:00:00Z']), false, other)
+  })
+
+  it('selects the same people, whether all of a batch have a usual form or one has not', async (t) => {
+    for (const sinces of [
+      usual.slice(0, 200),
+      [...usual.slice(0, 200), '2026-05-05T99:00:00Z', '2026-11-15T12:00+02']
+    ]) {
+      const pool = await testPool(t)
+      const world: World = { users: [], devices: [], events: [] }
+      for (const since of sinces) {
+        const id = newId()
+        world.users.push({ id, projectUserId: id, properties: { since }, createdAt: now, lastSeenAt: null })
+        world.devices.push({ id: newId(), userId: id, platform: 'IOS', facts: {} })
+      }
+      await storeWorld(pool, world)
+      for (const [operator, value] of [
+        ...[...dates, ...usual.slice(0, 20)].flatMap((date) => [['before', date] as const, ['after', date] as const]),
+        ...['1s', '1d', '30d', '520w'].map((lasting) => ['within_last', lasting] as const)
+      ]) {
+        const written = { attribute: 'user.since', operator, value }
+        const { deviceIds } = await matchBatch(
+          pool,
+          projectId as ProjectId,
+          (first, scope) => compileSegment(parseSegment(written), {}, now, first, scope),
+          { user: firstUser, device: null },
+          1_000,
+          1_000
+        )
+        const people = new Set(matching(written, {}, now, world))
+        const found = new Set(deviceIds)
+        const wrong = world.devices.flatMap(({ id, userId }, index) =>
+          people.has(userId) === found.has(id) ? [] : [sinces[index]]
+        )
+        assert.deepEqual(wrong, [], JSON.stringify(written))
+        assert.equal(deviceIds.length, people.size)
+      }
+    }
   })
 })

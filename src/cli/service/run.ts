@@ -15,10 +15,12 @@ export async function serve(config: Config, role: NodeRole, { json = false } = {
   const say = (line: string) => void (json ? process.stderr : process.stdout).write(`${line}\n`)
   const { stopped, stop, signal, isAsked } = stopOnSignals(say)
 
-  // PostgreSQL starts while the rest of the code loads.
-  const opening = openDatabase(config, say, { signal, archives: true, prepared: true })
-  opening.catch(() => {}) // Reported where it is awaited.
+  // PostgreSQL starts while the rest of the code loads, which leaves no moment for a step in between.
+  const launched = Promise.withResolvers<void>()
+  const opening = openDatabase(config, say, { signal, archives: true, prepared: true, launched: launched.resolve })
+  void opening.catch(() => {}).then(() => launched.resolve()) // A failure is reported where it is awaited.
   const log = await createLog(config.LOG_LEVEL)
+  await launched.promise
   const { startApp } = await import('../../app.ts')
   const database = await opening.catch((error) => {
     if (isAsked()) return undefined

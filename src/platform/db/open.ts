@@ -29,6 +29,8 @@ export interface Opening {
   beside?: boolean
   /** Whether a new embedded server may be a copy of the prepared one, which has all migrations. */
   prepared?: boolean
+  /** Called when this process has nothing to do but wait for the server. */
+  launched?: () => void
   /** Whether to carry the WAL of the embedded server into ARCHIVE_DIR while it runs, as a service does. */
   archives?: boolean
 }
@@ -45,7 +47,8 @@ export async function openDatabase(
     given = 'DATABASE_URL',
     beside = false,
     archives = false,
-    prepared = false
+    prepared = false,
+    launched = () => {}
   }: Opening = {}
 ): Promise<Database> {
   if (config.DATABASE_URL === undefined) {
@@ -59,6 +62,7 @@ export async function openDatabase(
       dataDir: config.DATA_DIR,
       say,
       archives: archive !== undefined,
+      launched,
       ...(prepared && { prepared: preparedPlace }),
       ...(signal && { signal })
     })
@@ -70,6 +74,7 @@ export async function openDatabase(
       stop: server.stop
     }
   }
+  launched()
   const connection = connectionOf({ ...config, DATABASE_URL: config.DATABASE_URL })
   const name = databaseName(config.DATABASE_URL)
   const { distributed } = await awaitServer(connection, name, say, { patienceMs, given, ...(signal && { signal }) })

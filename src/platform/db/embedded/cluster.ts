@@ -56,9 +56,10 @@ export async function takeOver({ folder, identity }: Cluster, say: (line: string
 }
 
 /** Makes a new PostgreSQL: a copy of the prepared one, or else by initdb, which takes two seconds. */
-export async function initialise(cluster: Cluster, signal?: AbortSignal): Promise<void> {
+export async function initialise(cluster: Cluster, signal?: AbortSignal, launched?: () => void): Promise<void> {
   if (cluster.prepared && (await copyPrepared(cluster, cluster.prepared))) return
   signal?.throwIfAborted()
+  launched?.()
   await makeAside(cluster, (aside) => runInitdb(cluster, aside, signal))
 }
 

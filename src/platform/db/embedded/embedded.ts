@@ -36,6 +36,8 @@ export interface EmbeddedOptions {
   recovery?: Cluster['recovery']
   /** Cancels a start that is under way. */
   signal?: AbortSignal
+  /** Called when initdb or PostgreSQL has been started, and there is nothing to do here but wait. */
+  launched?: () => void
 }
 
 /** How long an adopted PostgreSQL may take to respond. */
@@ -66,7 +68,7 @@ export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptio
       archives: options.archives === true,
       recovery: options.recovery
     }
-    const postmaster = (exists && (await goOnWithPrevious(cluster))) || (await start(cluster, exists, say, signal))
+    const postmaster = (exists && (await goOnWithPrevious(cluster))) || (await start(cluster, exists, options))
     const keeper = keepRunning(cluster, postmaster, say)
     return {
       url: urlOf(cluster, 'tidings'),
@@ -105,17 +107,16 @@ async function goOnWithPrevious(cluster: Cluster): Promise<Postmaster | undefine
 async function start(
   cluster: Cluster,
   exists: boolean,
-  say: EmbeddedOptions['say'],
-  signal?: AbortSignal
+  { say, signal, launched }: EmbeddedOptions
 ): Promise<Postmaster> {
   // Files must not change their owner while a PostgreSQL is still stopping.
   await letPreviousEnd(cluster, say, signal)
   if (exists) await takeOver(cluster, say)
   else {
     say(`Setting up PostgreSQL in ${cluster.dataDir}, this once…`)
-    await initialise(cluster, signal)
+    await initialise(cluster, signal, launched)
   }
-  const postmaster = await startPostmaster(cluster, say, signal)
+  const postmaster = await startPostmaster(cluster, say, signal, launched)
   await makeDatabase(cluster).catch(async (error: Error) => {
     await stopPostmaster(postmaster, say)
     throw explain(cluster, `error: ${error.message}`)

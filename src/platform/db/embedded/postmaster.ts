@@ -24,14 +24,19 @@ type Say = (line: string) => void
 const silenceMs = 600_000
 
 /** Starts PostgreSQL on a folder that no other can be using any more, and waits until it takes connections. */
-export async function startPostmaster(cluster: Cluster, say: Say, signal?: AbortSignal): Promise<Postmaster> {
+export async function startPostmaster(
+  cluster: Cluster,
+  say: Say,
+  signal?: AbortSignal,
+  launched?: () => void
+): Promise<Postmaster> {
   const began = Date.now()
   for (let attempt = 0; ; attempt++) {
     signal?.throwIfAborted()
     await letPreviousEnd(cluster, say, signal)
     await makeSpool(cluster)
     await makeSocketFolder(cluster.socketDir, cluster.dataDir, cluster.identity)
-    const result = await launch(cluster, say, signal)
+    const result = await launch(cluster, say, signal, launched)
     if (typeof result !== 'string') return result
     // When a postmaster is killed, its children notice within seconds and keep the memory they share until then.
     const shared = result.includes('pre-existing shared memory block')
@@ -46,12 +51,18 @@ export async function startPostmaster(cluster: Cluster, say: Say, signal?: Abort
 }
 
 /** Starts PostgreSQL and waits until it is ready. Returns its log if it ends before that. */
-async function launch(cluster: Cluster, say: Say, signal?: AbortSignal): Promise<Postmaster | string> {
+async function launch(
+  cluster: Cluster,
+  say: Say,
+  signal?: AbortSignal,
+  launched?: () => void
+): Promise<Postmaster | string> {
   await boundLog(cluster.log)
   const from = await sizeOf(cluster.log)
   const left = await readPidFile(cluster.folder)
   const postmaster = spawnPostmaster(cluster)
   if (typeof postmaster === 'string') return postmaster
+  launched?.()
   try {
     if (await becomesReady(cluster, postmaster, left, say, signal)) return postmaster
   } catch (error) {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
 import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { cache, findBundle, markOf } from '../../bin/bundle.js'
 import { outputOf } from '../support/children.ts'
 import { migratedDatabase } from '../support/database.ts'
@@ -13,7 +14,10 @@ import { root, startProgram, temporaryFolder } from '../support/program.ts'
 test('the bundle of this checkout serves, with the files that lie beside the sources', async (t) => {
   // `npm install` made it, unless a source was changed since.
   await outputOf(t, process.execPath, ['scripts/bundle.ts'], { cwd: root })
-  assert.ok(findBundle(root))
+  const entry = findBundle(root)
+  assert.ok(entry)
+  const app = globSync('app-*.mjs', { cwd: dirname(fileURLToPath(entry)) }).map((name) => new URL(name, entry))
+  for (const file of app) assert.match(await readFile(file, 'utf8'), /^[\x00-\x7f]+$/, 'half the memory')
   const { url: database } = await migratedDatabase(t)
   const service = startProgram(t, { DATA_DIR: join(await temporaryFolder(t), 'data'), DATABASE_URL: database })
   const url = await service.ready

@@ -12,20 +12,23 @@ export type FieldCodes = Readonly<Record<string, RefusalCode>>
 
 // Nothing is coerced, defaulted or removed: 123 is not "123". Schemas contain descriptions for the docs, which strict
 // mode would refuse.
-const ajv = new Ajv2020({
+const options = {
   coerceTypes: false,
   useDefaults: false,
   removeAdditional: false,
   strict: false,
   validateFormats: false,
   verbose: true
-})
+}
+/** Made on first use: a start takes 15 ms less. */
+const compilers: { first?: Ajv2020; all?: Ajv2020 } = {}
 
 /** Checks a value against a schema. Compiled on first use, so that a start does not wait for it. */
 export function validator(schema: TSchema, code: RefusalCode, fieldCodes: FieldCodes = {}): (value: unknown) => void {
   let check: ValidateFunction | undefined
   return (value) => {
-    check ??= ajv.compile(schema)
+    compilers.first ??= new Ajv2020(options)
+    check ??= compilers.first.compile(schema)
     if (check(value)) return
     const details = withoutConstants(check.errors ?? []).map(detailOf)
     const [first = { path: 'body', message: 'is not valid' }] = details
@@ -35,13 +38,12 @@ export function validator(schema: TSchema, code: RefusalCode, fieldCodes: FieldC
   }
 }
 
-const thorough = new Ajv2020({ strict: false, validateFormats: false, allErrors: true, verbose: true })
-
 /** Returns every fault of a value, for documents that people write; `validator` reports the first one only. */
 export function problemsOf(schema: TSchema): (value: unknown) => Detail[] {
   let check: ValidateFunction | undefined
   return (value) => {
-    check ??= thorough.compile(schema)
+    compilers.all ??= new Ajv2020({ ...options, allErrors: true })
+    check ??= compilers.all.compile(schema)
     return check(value)
       ? []
       : withoutConstants(check.errors ?? [])

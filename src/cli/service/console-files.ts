@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConsoleState } from '../../console/console.ts'
 import type { Log } from '../../platform/log.ts'
 
@@ -5,8 +6,12 @@ export const newConsole = (): ConsoleState => ({
   waiting: 'The console is being built, only this time. It opens by itself…'
 })
 
+/** The first requests go before the hash over the sources of the console. */
+const pauseMs = 50
+
 /** Builds the console after the start, which does not wait for it. */
 export async function fillConsole(state: ConsoleState, dataDir: string, log: Log): Promise<void> {
+  await sleep(pauseMs)
   const { builtConsole, readFiles } = await import('../../console/console.ts')
   try {
     state.files = await readFiles(await builtConsole(dataDir))

@@ -21,7 +21,18 @@ async function crash(server: string, awayMs: number): Promise<void> {
 }
 
 async function startCluster(t: TestContext) {
-  const url = databaseUrl(await createDatabase('migrated'))
+  const name = await createDatabase('migrated')
+  const url = databaseUrl(name)
+  // The servers of tests do not wait for WAL, so a crash would lose what they committed last.
+  for (const host of [new URL(url).host, ...process.env.TEST_CITUS_WORKERS!.split(',')]) {
+    const server = new URL('/postgres', url)
+    server.host = host
+    await withClient(server.href, (client) => client.query(`alter database ${name} set synchronous_commit = on`))
+  }
+  const { rows } = await withClient(url, (client) =>
+    client.query(`select distinct result from run_command_on_all_nodes('show synchronous_commit')`)
+  )
+  assert.deepEqual(rows, [{ result: 'on' }])
   const folder = await temporaryFolder(t)
   const ledger = join(folder, 'ledger')
   writeFileSync(ledger, '')

@@ -142,4 +142,8 @@ describe('an address', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64']
   ] as const
   for (const [ip, network] of networks) it(`${ip} counts as ${network}`, () => assert.equal(networkOf(ip), network))
+
+  it('a client that has reset its connection is a stranger without an address', () => {
+    assert.equal(networkOf(undefined), '')
+  })
 })

@@ -31,8 +31,11 @@ export function createStrangers(clock: () => number = Date.now) {
   }
 }
 
-/** The network that counts as one address: an IPv4 address, or the /64 network of an IPv6 address, which one customer usually holds. */
-export function networkOf(ip: string): string {
+/**
+ * The network that counts as one address: an IPv4 address, or the /64 network of an IPv6 address, which one customer usually holds. A
+ * connection that its client has reset has no address any more.
+ */
+export function networkOf(ip = ''): string {
   // Some proxies forward the port too, which a client chooses anew for each connection.
   const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i.exec(ip)?.[1]
   const v6 = /^\[([^\]]*)\](?::\d+)?$/.exec(ip)?.[1]

@@ -200,9 +200,10 @@ describe('GET /api/v1/stats', () => {
 
   it('keeps direct sends of past days when their minutes become hours', async () => {
     const project = await service.project()
+    // An hour more than whole days: a minute that is two days old becomes part of an hour, at any minute of this hour.
     await service.sql(
       `insert into message_minutes
-       select $1, date_trunc('hour', now() - n * interval '1 day') + interval '7 minutes', 5, 1, 3, 2
+       select $1, date_trunc('hour', now() - n * interval '1 day' - interval '1 hour') + interval '7 minutes', 5, 1, 3, 2
          from generate_series(1, 5) n`,
       [project.id]
     )

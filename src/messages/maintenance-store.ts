@@ -3,6 +3,7 @@ import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { type MessageState, openStates } from './message.ts'
+import { releasedAt } from './store.ts'
 
 const published = 'trigger_id, device_id, message_id, campaign_id, user_id, variant, language, step'
 
@@ -53,6 +54,14 @@ const countWaiting = statement(
   `select count(*) filter (where message_id < $3)::int as due, count(*) filter (where message_id >= $3)::int as later
      from messages where project_id = $1 and ${waits} and campaign_id is null`
 )
+// Rows of a large send have no time of their own (docs/decisions/0074). Those of a trigger stay: their batch finds them.
+const untimed = `project_id = $1 and trigger_id between $2 and $3 and campaign_id is null and due_at is null
+      and state in ${openStates}`
+const releaseSend = statement(
+  'messages.release_send',
+  `update messages set due_at = ${releasedAt('messages')} where ${untimed}`
+)
+const countOfSend = statement('messages.count_of_send', `select count(*)::int as count from messages where ${untimed}`)
 // The first report of a device counts. A tap without an earlier delivery report counts as both.
 const report = (column: string) => `
   update messages set ${column} = g.at
@@ -74,6 +83,12 @@ const erase = statement(
   `delete from messages where project_id = $1 and (trigger_id, device_id) in (
      select trigger_id, device_id from messages where project_id = $1 order by trigger_id, device_id limit 5000)`
 )
+
+/** The first and the last id of the messages of one request. */
+export interface SendRange {
+  first: string
+  last: string
+}
 
 export interface Touched {
   trigger_id: string
@@ -119,13 +134,20 @@ export const discardMessages = (
     all ? null : firstIdAt(dueBy.getTime() + 1)
   ])
 
-/** Messages of direct sends that waited in a backup. */
-export const countWaitingMessages = async (
+/** Messages of direct sends that waited for their time in a backup. */
+export const countTimed = async (
   db: Db,
   projectId: ProjectId,
   { restoredAt, dueBy }: DiscardScope
 ): Promise<{ due: number; later: number }> =>
   (await db.one<{ due: number; later: number }>(countWaiting, [projectId, restoredAt, firstIdAt(dueBy.getTime() + 1)]))!
+
+/** Sets a time for the open rows of a large send, and returns their number. */
+export const releaseSendRows = (db: Db, projectId: ProjectId, { first, last }: SendRange) =>
+  db.run(releaseSend, [projectId, first, last])
+
+export const countSendRows = async (db: Db, projectId: ProjectId, { first, last }: SendRange): Promise<number> =>
+  (await db.one<{ count: number }>(countOfSend, [projectId, first, last]))!.count
 
 /** `reports` is JSON. Returns the messages that had no report of this kind before. */
 export const writeReports = (tx: Db, projectId: ProjectId, kind: 'delivered' | 'tapped', reports: string) =>

@@ -1,18 +1,22 @@
-import { type Discarding, discardedSentence } from '../platform/backup/paused.ts'
+import { type Discarding, type DiscardScope, discardedSentence } from '../platform/backup/paused.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { identity } from '../users/users.ts'
 import {
   cancelQueued,
+  countSendRows,
+  countTimed,
   deleteOfUsers,
   discardMessages,
   discardMessagesOf,
   lockOfUsers,
   moveToUser,
+  releaseSendRows,
   type Touched,
   writeReports
 } from './maintenance-store.ts'
 import { isSettled, type OutcomeChange } from './message.ts'
+import { openSends } from './release-send.ts'
 import type { Publish } from './settle.ts'
 
 // Changes of messages besides sending: users are merged or deleted, triggers are canceled, devices report.
@@ -71,8 +75,18 @@ export async function discardOfTrigger(
   }
 }
 
+/** Messages of direct sends that waited in a backup, or were being sent. */
+export async function countWaitingMessages(db: Db, projectId: ProjectId, scope: DiscardScope) {
+  const { due, later } = await countTimed(db, projectId, scope)
+  const open = (await openSends(db, projectId)).map((range) => countSendRows(db, projectId, range))
+  return { due: (await Promise.all(open)).reduce((sum, count) => sum + count, due), later }
+}
+
 /** Skips messages of direct sends that waited in a backup. */
 export async function discard(discarding: Discarding, projectId: ProjectId, publish: Publish): Promise<void> {
+  await discarding.write(async (tx) => {
+    for (const range of await openSends(tx, projectId)) await releaseSendRows(tx, projectId, range)
+  })
   const skipSome = async (tx: Db) => {
     const rows = await discardMessages(tx, projectId, discarding, discardedSentence)
     if (rows.length > 0) await publish(tx, projectId, rows.map(canceled))

@@ -20,14 +20,14 @@ import { countMinute } from './reading/minutes-store.ts'
 import { listMessages } from './reading/reading.ts'
 import type { MessageFilter } from './reading/reading-store.ts'
 import { resultOf } from './reading/results.ts'
+import { releaseSendJob } from './release-send.ts'
 import { createSend } from './send.ts'
 import { inOrder, type OnSettled, Settler } from './settle.ts'
 import { findByMessageId, findUnanswered, markMessagesUnknown, releaseMessages } from './store.ts'
 
 export { crashesForgiven, type Next, nextStep, type Retries } from './dispatch/retry-policy.ts'
 export { messageMonths } from './jobs.ts'
-export { moveMessages, type Report } from './maintenance.ts'
-export { countWaitingMessages } from './maintenance-store.ts'
+export { countWaitingMessages, moveMessages, type Report } from './maintenance.ts'
 export type { MessageRow, MessageState, OutcomeChange } from './message.ts'
 export { createPauses, type Pauses } from './pauses.ts'
 export { outcomesOver } from './reading/minutes-store.ts'
@@ -194,7 +194,12 @@ export function createMessages({
     /** At a start, before anything is dispatched: records what earlier processes of this machine had noted. */
     recover: async (): Promise<void> => recovery?.ofEarlierProcesses(),
 
-    jobs: [retryJob(pool, nodeId, dispatcher, pauses, recovery), findLostJob(pool), keepMessagesJob(pool)],
+    jobs: [
+      retryJob(pool, nodeId, dispatcher, pauses, recovery),
+      releaseSendJob(pool),
+      findLostJob(pool),
+      keepMessagesJob(pool)
+    ],
     /** Waits for the outcomes of dispatched messages, after the sender was closed. */
     close: (deadlineMs: number): Promise<void> => dispatcher.close(deadlineMs)
   }

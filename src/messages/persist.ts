@@ -10,11 +10,11 @@ import { findMessages, insertMessages, isProject, keyOf } from './store.ts'
  * The owner of new messages.
  * node: this process, which dispatches them next. After a crash other processes find them when their claim has ended.
  * claimed: the same, written as claimed. That saves a statement; after a crash they count as messages whose response was lost.
- * batch: a batch of a trigger, which dispatches them at once, is run again after a crash, and calls `release` at its end.
- * Such rows have no `due_at`, so that no index is touched when they are settled.
+ * untimed: as claimed, without a `due_at`, so that no index is touched when they are settled. Something else finds them
+ * after a crash: the batch of a trigger, which is run again and calls `release` at its end, or the job of a large send.
  * none: the retry job takes them, for example after the pause of their project.
  */
-export type Owner = 'node' | 'claimed' | 'batch' | 'none'
+export type Owner = 'node' | 'claimed' | 'untimed' | 'none'
 
 export type Persist = (
   tx: Db,
@@ -127,7 +127,7 @@ export const createPersist =
       if (times.notAfter.getTime() !== draft.notAfter) times.notAfter = new Date(draft.notAfter)
       const row = rowOf(draft, place, simulated, times, nodeId)
       if (draft.dueAt) return Object.assign(row, { due_at: draft.dueAt, owner: null })
-      if (owner === 'batch') claims.markOfBatch(row, at)
+      if (owner === 'untimed') claims.markUntimed(row, at)
       if (owner === 'none') Object.assign(row, { due_at: at, owner: null })
       if (owner === 'claimed') {
         claims.mark(row, until)

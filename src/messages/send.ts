@@ -13,6 +13,7 @@ import { isSettled, type MessageRow } from './message.ts'
 import type { Pauses } from './pauses.ts'
 import type { Persist } from './persist.ts'
 import { type DeliveryResult, resultOf } from './reading/results.ts'
+import { fewestUntimed, scheduleRelease } from './release-send.ts'
 import { findByMessageId } from './store.ts'
 
 export interface Delivered {
@@ -139,7 +140,7 @@ async function beginOnce(
   // Prepared before the transaction, so that the transaction is short.
   const drafts = (await command.draft(pool, projectId, headings)).flat()
   const open = drafts.filter((draft) => !('reason' in draft)).length
-  const owner = paused ? 'none' : open <= claimedAtOnce ? 'claimed' : 'node'
+  const owner = paused ? 'none' : open > claimedAtOnce ? 'node' : open >= fewestUntimed ? 'untimed' : 'claimed'
   let written: MessageRow[] = []
   const begun = pool.transaction(async (tx) => {
     if (key) {
@@ -150,6 +151,7 @@ async function beginOnce(
     const times = later.length < headings.length ? [new Date(), ...later] : later
     if (admit) await admit(tx, projectId, messageIds[0]!, recipientsOf(drafts), times)
     const rows = await persist(tx, projectId, drafts, { owner })
+    if (owner === 'untimed') await scheduleRelease(tx, projectId, rows)
     if (later.length > 0) await scheduleRetry(tx, projectId, new Date(Math.min(...later.map(Number))))
     if (rows.length < drafts.length && !last) throw new UserDeleted('a user was deleted while this was written')
     written = rows

@@ -61,7 +61,7 @@ async function backedUp(t: TestContext) {
   await service.app.idle()
   await service.close()
   await sleep(1_000)
-  await makeWait(service, project, running)
+  await makeWait(service, project, ids)
   const file = join(await temporaryFolder(t), 'one.backup')
   const made = await run(['backup', file], { env: { DATABASE_URL: service.databaseUrl } })
   assert.equal(made.code, 0, made.stderr)
@@ -71,8 +71,13 @@ async function backedUp(t: TestContext) {
 async function sends(project: TestProject) {
   const [push] = await results(project, [to('ana')])
   const [laterPush] = await results(project, [to('ana', { send_at: inAnHour() })])
-  assert.deepEqual([push.status, laterPush.status], [pending, pending])
-  return { push: push.message_id as string, laterPush: laterPush.message_id as string }
+  const [ofLarge] = await results(project, [to('ben')])
+  assert.deepEqual([push.status, laterPush.status, ofLarge.status], [pending, pending, pending])
+  return {
+    push: push.message_id as string,
+    laterPush: laterPush.message_id as string,
+    ofLarge: ofLarge.message_id as string
+  }
 }
 
 /** A push of an agent whose node died before it had an effect. */
@@ -89,8 +94,19 @@ async function interruptedTask(service: TestService, project: TestProject): Prom
 }
 
 /** The project ran when the backup was made, and its processes were in the middle of their work. */
-async function makeWait(service: TestService, { id }: TestProject, running: string): Promise<void> {
+async function makeWait(service: TestService, { id }: TestProject, { running, ofLarge }: Ids): Promise<void> {
   await service.sql(`update messages set state = 'handed', owner = gen_random_uuid() where trigger_id = $1`, [running])
+  // The rows of a large send have no time, and its job knows them.
+  await service.sql(
+    `update messages set state = 'handed', owner = gen_random_uuid(), due_at = null, handed_at = created_at
+      where message_id = $1`,
+    [ofLarge]
+  )
+  await service.sql(
+    `insert into jobs (id, name, project_id, payload, ready, run_at, attempts, max_attempts, created_at, queue)
+     values ($1, 'delivery.release_send', $2, $3, false, now() + interval '36 s', 0, 10, now(), 'retries')`,
+    [newId(), id, JSON.stringify({ projectId: id, first: ofLarge, last: ofLarge })]
+  )
   await service.sql(
     `update schedules set next_at = now() - interval '1 minute', done_until = now() - interval '2 minutes'`
   )
@@ -104,7 +120,7 @@ async function makeWait(service: TestService, { id }: TestProject, running: stri
 
 const waiting = {
   triggers: { due: 3, later: 1 },
-  messages: { due: 3, later: 1 },
+  messages: { due: 4, later: 1 },
   journeys: { due: 1, later: 1 },
   schedules: { due: 1, later: 0 },
   events: { due: 1, later: 0 },
@@ -121,9 +137,11 @@ async function assertCanceled(node: TestService, project: TestProject, ids: Ids)
     const { state, reason, counts } = await readTrigger(project, ids[name as keyof Ids])
     assert.deepEqual([state, reason, counts.skipped, counts.pending], ['canceled', 'discarded', count, 0], name)
   }
-  const push = (await read(project, ids.push)).json
-  assert.equal(push.status, failed)
-  assert.match(push.additional_params.failure_reason, /^\[CANCELED\] Canceled by resume --discard/)
+  for (const id of [ids.push, ids.ofLarge]) {
+    const push = (await read(project, id)).json
+    assert.equal(push.status, failed)
+    assert.match(push.additional_params.failure_reason, /^\[CANCELED\] Canceled by resume --discard/)
+  }
   const task = await agentOf(node, project, 'plain').get(ids.task)
   assert.equal(task.status.state, 'canceled')
   assert.match(task.status.message.parts[0].text, /resume --discard/)
@@ -177,7 +195,7 @@ it('resume --discard cancels what was due, keeps what is due later, and sends wh
   assert.equal((await read(project, ids.laterPush)).json.status, pending)
   const [entry] = (await node.manage('GET', `/projects/${project.id}/audit?action=project.discard`)).json.items
   const { discard, triggers, messages, journeys } = entry.details
-  assert.deepEqual([discard, triggers, messages, journeys], ['due', 3, 3, 1])
+  assert.deepEqual([discard, triggers, messages, journeys], ['due', 3, 4, 1])
   const again = await node.manage('POST', '/installation:resume', { json: {} })
   assert.equal(again.status, 409)
   await node.close()

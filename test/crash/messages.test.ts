@@ -108,8 +108,13 @@ it('the next process finishes a killed request that is not repeated', async (t) 
   first.child.kill('SIGKILL')
   await first.exited
   const recorded = (await sql(`select device_id from messages where state = 'accepted'`)).map((row) => row.device_id)
+  const [{ untimed }] = await sql(
+    `select count(*) filter (where due_at is null and state = 'handed')::int as untimed from messages`
+  )
+  assert.equal(untimed, items - recorded.length, 'only the job of the request finds them')
   // The test ends the claims of the dead process, so that it need not wait half a minute.
-  await sql(`update messages set due_at = now() where due_at is not null`)
+  await sql(`update messages set handed_at = handed_at - interval '1 minute' where state = 'handed'`)
+  await sql(`update jobs set run_at = now(), ready = true where name = 'delivery.release_send'`)
   await start().ready
   await eventually(async () => {
     const [{ n }] = await sql(`select count(*)::int as n from messages where state = 'accepted'`)

@@ -11,7 +11,7 @@ it('messages that a batch could not dispatch in time are due at once, and not wh
   const { pool, sql, sender, messages, draft } = await messagesAlone(t)
   const triggerId = newId()
   const drafts = Array.from({ length: 300 }, (_, n) => draft(triggerId, `d${n}`))
-  const rows = await pool.transaction((tx) => messages.persist(tx, projectId, drafts, { owner: 'batch' }))
+  const rows = await pool.transaction((tx) => messages.persist(tx, projectId, drafts, { owner: 'untimed' }))
   sender.shut()
   await messages.dispatch(projectId, rows, { deadline: steadyMs() + 300 })
   await pool.transaction((tx) => messages.release(tx, projectId, triggerId, rows))
@@ -28,7 +28,7 @@ it('a retry of a message that a batch released is written, also where the respon
     const [triggerId, answer] = [newId(), Promise.withResolvers<Outcome>()]
     sender.script('a', answer.promise)
     const rows = await pool.transaction((tx) =>
-      messages.persist(tx, projectId, [draft(triggerId, 'a')], { owner: 'batch' })
+      messages.persist(tx, projectId, [draft(triggerId, 'a')], { owner: 'untimed' })
     )
     await messages.dispatch(projectId, rows, { deadline: steadyMs() + 50 })
     const leaving = pool.transaction(async (tx) => {

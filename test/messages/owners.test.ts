@@ -13,7 +13,7 @@ async function given(t: TestContext) {
   const { pool, sql, sender, messages, draft } = await messagesAlone(t, { nodeId: me })
   const triggerId = newId()
   const rows = await pool.transaction((tx) =>
-    messages.persist(tx, projectId, [draft(triggerId, 'a')], { owner: 'batch' })
+    messages.persist(tx, projectId, [draft(triggerId, 'a')], { owner: 'untimed' })
   )
   return { pool, sql, sender, messages, rows, row: rows[0]!, triggerId }
 }

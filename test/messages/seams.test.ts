@@ -189,7 +189,7 @@ describe('messages of triggers', () => {
     const triggerId = newId()
     sender.script('b', 'silence')
     const drafts = ['a', 'b'].map((id) => draft(triggerId, id))
-    const rows = await pool.transaction((tx) => messages.persist(tx, projectId, drafts, { owner: 'batch' }))
+    const rows = await pool.transaction((tx) => messages.persist(tx, projectId, drafts, { owner: 'untimed' }))
     const found = () => sql('select device_id, state, due_at is not null as timed from messages order by device_id')
     assert.deepEqual(await found(), [
       { device_id: 'a', state: 'handed', timed: false },
@@ -212,7 +212,7 @@ describe('messages of triggers', () => {
     const [triggerId, answer] = [newId(), Promise.withResolvers<ReturnType<typeof accepted>>()]
     sender.script('a', answer.promise)
     const rows = await pool.transaction((tx) =>
-      messages.persist(tx, projectId, [draft(triggerId, 'a')], { owner: 'batch' })
+      messages.persist(tx, projectId, [draft(triggerId, 'a')], { owner: 'untimed' })
     )
     await messages.dispatch(projectId, rows, { deadline: steadyMs() + 50 })
     const again = await messages.findUnanswered(projectId, [triggerId])
@@ -232,7 +232,7 @@ describe('messages of triggers', () => {
     )
     sender.script('a', answer.promise)
     const rows = await pool.transaction((tx) =>
-      messages.persist(tx, projectId, [draft(newId(), 'a')], { owner: 'batch' })
+      messages.persist(tx, projectId, [draft(newId(), 'a')], { owner: 'untimed' })
     )
     const handing = messages.dispatch(projectId, rows, soon())
     await sql('update messages set user_id = $1', [other])

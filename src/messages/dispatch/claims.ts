@@ -47,8 +47,8 @@ export class Claims {
     Object.assign(row, { state: 'handed', due_at: until, owner: this.#owner })
   }
 
-  /** Notes a claim that has no end in the database: a batch owns the row, and finds it again after a crash. */
-  markOfBatch(row: MessageRow, at: Date): void {
+  /** Notes a claim that has no end in the database: a batch or a job finds the row again after a crash. */
+  markUntimed(row: MessageRow, at: Date): void {
     row.claimEndsAtMs = steadyMs() + claimMs
     row.state = 'handed'
     row.due_at = null

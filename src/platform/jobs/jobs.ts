@@ -98,6 +98,11 @@ export async function knownJobs(db: Db, ids: string[]): Promise<Set<string>> {
   return new Set((await db.query<{ id: string }>(store.knownJobs, [ids])).map(({ id }) => id))
 }
 
+/** Returns the payloads of a project's jobs of this name that wait or run. */
+export async function payloadsOf<Payload>(db: Db, job: { name: string }, projectId: string): Promise<Payload[]> {
+  return (await db.query<{ payload: Payload }>(store.payloads, [job.name, projectId])).map(({ payload }) => payload)
+}
+
 /** One statement may change a key once, and two transactions that lock keys in the same order cannot deadlock. */
 function oncePerKey<Payload>(wanted: ReadonlyArray<NewJob<Payload>>): ReadonlyArray<NewJob<Payload>> {
   if (!wanted.some(({ key }) => key !== undefined)) return wanted

@@ -215,6 +215,9 @@ export const putBack = statement(
 )
 
 /** Wakes the workers of other nodes when a stop has released jobs. */
+/** The payloads of the jobs of a project and name that have not ended. */
+export const payloads = statement('jobs.payloads', 'select payload from jobs where name = $1 and project_id = $2')
+
 export const hint = statement('jobs.hint', `select pg_notify('${channel}', '')`)
 
 /** Whether any job that one of these workers could run is due. */

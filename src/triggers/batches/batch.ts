@@ -165,7 +165,7 @@ export class Batches {
     const once = await withoutRepeats(tx, projectId, trigger, allowed)
     const drafts = await withinLimit(tx, projectId, trigger, once)
     const deferred = await store.lockDevices(tx, projectId, drafts.deferred)
-    const rows = await this.#messages.persist(tx, projectId, drafts.messages, { owner: 'batch' })
+    const rows = await this.#messages.persist(tx, projectId, drafts.messages, { owner: 'untimed' })
     const own = new Set(drafts.messages.map(({ messageId }) => messageId))
     // A device that another batch of this trigger has reached already is not counted twice.
     const written = rows.filter(({ message_id }) => own.has(message_id))

@@ -110,6 +110,7 @@ export async function startService(t: TestContext): Promise<Running> {
 
 export async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tidings-cli-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  // A service that uses the folder ends later, and may add a file meanwhile.
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }))
   return folder
 }

@@ -19,7 +19,8 @@ export function retry(reason: FailureCode, at: number, words: RetryWords = {}): 
   const { message = failureReasons[reason], gatewayCode = '', free = true } = words
   const waitMs = at - steadyMs()
   const spreadMs = Math.min(0.2 * Math.max(0, waitMs), longestSpreadMs)
-  const notBefore = Math.round(Date.now() + waitMs + Math.random() * spreadMs)
+  // The wall clock counts whole milliseconds: a time that is rounded down would bring the push back too early.
+  const notBefore = Math.ceil(Date.now() + 1 + waitMs + Math.random() * spreadMs)
   return { kind: 'retry', reason, message, gatewayCode, notBefore, free }
 }
 

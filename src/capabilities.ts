@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type AgentsOptions, createAgents } from './a2a/a2a.ts'
 import { createActivityChannels } from './activity-channels/activity-channels.ts'
 import { campaignsOfTopic, createCampaigns } from './campaigns/campaigns.ts'
-import { createDevices, lockDevicesOf } from './devices/devices.ts'
+import { createDevices, lockWithUsers } from './devices/devices.ts'
 import { createImports } from './devices/import/import.ts'
 import { createEvents, type EventSubscriber, moveHistory } from './events/events.ts'
 import { createGateways, type Sender } from './gateways/gateways.ts'
@@ -178,7 +178,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
 
   /** A function declaration, because devices refer to it before messages are made. */
   async function beforeRemoval(tx: Db, projectId: ProjectId, userIds: string[]): Promise<void> {
-    await lockDevicesOf(tx, projectId, userIds)
+    await lockWithUsers(tx, projectId, userIds)
     await messages.removeOfUsers(tx, projectId, userIds)
     await triggers.removeOfUsers(tx, projectId, userIds)
   }

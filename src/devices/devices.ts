@@ -1,6 +1,6 @@
 import { createCoalescer } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
-import { againIfRaced } from '../platform/db/races.ts'
+import { againIfRaced, lostRace } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -17,7 +17,7 @@ export * as reach from './reach-store.ts'
 export { managedDevice } from './responses.ts'
 export { ManagedDevice, type SentDevice } from './schemas.ts'
 export type { DeviceSearch } from './search-store.ts'
-export { type DeviceRow, lockDevicesOf } from './store.ts'
+export type { DeviceRow } from './store.ts'
 export type Devices = ReturnType<typeof createDevices>
 
 /**
@@ -36,6 +36,17 @@ export type OnOptedOut = (tx: Db, projectId: ProjectId, userId: string) => Promi
 
 /** Deletes the rows that other capabilities keep about a user who is about to be deleted, in the same transaction. */
 export type BeforeRemoval = (tx: Db, projectId: ProjectId, userIds: string[]) => Promise<unknown>
+
+/**
+ * Call this before users are deleted: it locks their devices first and then the users, as every writer does. A device
+ * that was linked meanwhile belongs to a writer which may wait for its user, so the deletion begins again instead of
+ * waiting for the device: each deadlock would stop both for a second.
+ */
+export async function lockWithUsers(tx: Db, projectId: ProjectId, userIds: string[]): Promise<void> {
+  await store.lockDevicesOf(tx, projectId, userIds)
+  await identity.lock(tx, projectId, userIds)
+  if (!(await store.lockArrivedDevices(tx, projectId, userIds))) throw lostRace('A device came to a deleted user.')
+}
 
 export function createDevices({
   pool,

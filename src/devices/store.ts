@@ -61,6 +61,13 @@ const lockOfUsers = statement(
   'devices.lock_of_users',
   `select id from devices where project_id = $1 and user_id = any($2::uuid[]) order by id for update`
 )
+// Skips locked rows instead of waiting, and returns whether it skipped any.
+const lockArrived = statement(
+  'devices.lock_arrived',
+  `with locked as (select id from devices where project_id = $1 and user_id = any($2::uuid[]) for update skip locked)
+   select 1 from devices
+    where project_id = $1 and user_id = any($2::uuid[]) and not id = any(array(select id from locked)) limit 1`
+)
 const hold = statement(
   'devices.hold',
   `select id, user_id from devices where project_id = $1 and id = any($2::text[]) order by id for key share`
@@ -124,6 +131,10 @@ export const lockDevice = async (db: Db, projectId: ProjectId, id: string) =>
  */
 export const lockDevicesOf = (db: Db, projectId: ProjectId, userIds: string[]) =>
   db.query<{ id: string }>(lockOfUsers, [projectId, userIds])
+
+/** Locks the devices that came to the users since `lockDevicesOf`. False if another transaction holds one. */
+export const lockArrivedDevices = async (db: Db, projectId: ProjectId, userIds: string[]): Promise<boolean> =>
+  (await db.one(lockArrived, [projectId, userIds])) === undefined
 
 /** Returns the user of each existing device, and locks the devices, so that none changes its user in the transaction. */
 export async function holdDevices(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, string>> {

@@ -1,7 +1,6 @@
 import { type Discarding, type DiscardScope, discardedSentence } from '../platform/backup/paused.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { identity } from '../users/users.ts'
 import {
   cancelQueued,
   countSendRows,
@@ -43,9 +42,8 @@ export const moveMessages = async (tx: Db, projectId: ProjectId, fromUserId: str
   await moveToUser(tx, projectId, fromUserId, toUserId)
 }
 
-/** Runs before users are deleted, in that transaction. The lock on the users keeps new messages out. */
+/** Runs before users are deleted, in that transaction, which has locked them: that keeps new messages out. */
 export async function removeOfUsers(tx: Db, projectId: ProjectId, userIds: string[], publish: Publish) {
-  await identity.lock(tx, projectId, userIds)
   await lockOfUsers(tx, projectId, userIds)
   const open = (await deleteOfUsers(tx, projectId, userIds)).filter((row) => !isSettled(row))
   if (open.length > 0) await publish(tx, projectId, open.map(canceled))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import pg from 'pg'
 import { givenCampaign } from '../support/campaigns.ts'
 import { link, put } from '../support/devices.ts'
@@ -15,9 +15,7 @@ describe('a device whose anonymous user is linked', () => {
     await put(project, { id: 'phone', platform: 'IOS', push_token: 'ab'.repeat(32), push_token_type: 'APNS' })
     const sent = await send(project, [{ target: { device_id: 'phone' }, title: 'first' }])
     assert.equal(sent.status, 200)
-    const client = new pg.Client({ connectionString: service.databaseUrl })
-    await client.connect()
-    t.after(() => client.end())
+    const client = await connected(t)
     // Another transaction writes a message to the same device and has not committed yet.
     const later = '01890000-0000-7000-8000-0000000000aa'
     await client.query('begin')
@@ -47,6 +45,50 @@ describe('a device whose anonymous user is linked', () => {
   })
 })
 
+describe('the deletion of a user', () => {
+  it('does not keep the user while it waits for a device that was linked meanwhile', async (t) => {
+    const project = await service.project()
+    for (const id of ['old', 'new']) await put(project, { id, platform: 'IOS' })
+    await link(project, 'old', 'ana')
+    const [first, second] = [await connected(t), await connected(t)]
+    const holdDevice = (client: pg.Client, id: string) =>
+      client.query('select 1 from devices where project_id = $1 and id = $2 for update', [project.id, id])
+    const waitsFor = async (client: pg.Client) => {
+      const { rows } = await client.query('select pg_backend_pid() as pid')
+      await eventually(async () => {
+        const waiting = await service.sql('select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [
+          rows[0].pid
+        ])
+        assert.equal(waiting.length, 1)
+      })
+    }
+    await first.query('begin')
+    await holdDevice(first, 'old')
+    const deletion = project.call('DELETE', '/api/v1/users/ana')
+    await waitsFor(first)
+    assert.equal((await link(project, 'new', 'ana')).status, 200)
+    await second.query('begin')
+    await holdDevice(second, 'new')
+    await first.query('commit')
+    await waitsFor(second)
+    // The holder of a device may write its user next: that would be a deadlock if the deletion kept the user.
+    await second.query('select 1 from users where project_id = $1 and project_user_id = $2 for update nowait', [
+      project.id,
+      'ana'
+    ])
+    await second.query('commit')
+    assert.equal((await deletion).status, 200)
+    assert.deepEqual(await service.sql('select id from devices where project_id = $1', [project.id]), [])
+  })
+})
+
+async function connected(t: TestContext): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: service.databaseUrl })
+  await client.connect()
+  t.after(() => client.end())
+  return client
+}
+
 describe('a write of users that meets another transaction in a deadlock', () => {
   it('is repeated, and its caller does not notice', async (t) => {
     const project = await service.project()
@@ -55,9 +97,7 @@ describe('a write of users that meets another transaction in a deadlock', () => 
         json: { users: ['a', 'b'].map((id) => ({ project_user_id: id, properties: { plan: 'free' } })) }
       })
     assert.equal((await batch()).status, 200)
-    const client = new pg.Client({ connectionString: service.databaseUrl })
-    await client.connect()
-    t.after(() => client.end())
+    const client = await connected(t)
     const lock = (id: string) =>
       client.query('select 1 from users where project_id = $1 and project_user_id = $2 for update', [project.id, id])
     await client.query('begin')

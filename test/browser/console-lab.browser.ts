@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
 import type { Page } from 'playwright-core'
 import type { Json } from '../support/http.ts'
 import { eventually, type TestProject } from '../support/service.ts'
@@ -26,6 +28,19 @@ const send = async (project: TestProject, more: Json): Promise<Json> => {
   const reply = await project.call('POST', '/api/v1/messages:send', { json: { push_notifications: [item] } })
   assert.equal(reply.status, 200, reply.text)
   return reply.json.delivery_results[0]
+}
+
+/** No outcome can end a token of the project before the work is done. */
+async function whileTokensAreHeld<Result>(project: TestProject, work: () => Promise<Result>): Promise<Result> {
+  const client = new pg.Client({ connectionString: service.databaseUrl })
+  await client.connect()
+  try {
+    await client.query('begin')
+    await client.query('select 1 from push_tokens where project_id = $1 for update', [project.id])
+    return await work()
+  } finally {
+    await client.end()
+  }
 }
 
 /** Presses Tab until the element with exactly this text has the focus. */
@@ -109,7 +124,14 @@ describe('the device lab', () => {
     }
     await more('Uninstall the app')
     await sees(screen(page, 'Android phone'), 'The app is not installed')
-    assert.match((await send(project, { title: 'Gone' })).additional_params.failure_reason, /UNREGISTERED/)
+    const sending = await whileTokensAreHeld(project, async () => {
+      const began = send(project, { title: 'Gone' })
+      await sees(page.getByRole('region', { name: 'Gateway requests' }), 'Gone')
+      // The page has read the phones for the last time that the push itself brings about.
+      await delay(1_000)
+      return { began }
+    })
+    assert.match((await sending.began).additional_params.failure_reason, /UNREGISTERED/)
     await sees(page, /^Unreachable: TOKEN_UNREGISTERED/)
     await more('Reinstall the app')
     await sees(screen(page, 'Android phone'), 'No notifications')

@@ -34,7 +34,8 @@ export function usePhones(filters: PhoneFilters) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     placeholderData: (before) => before,
-    meta: { kinds: ['devices'] }
+    // Outcomes of messages too: a gateway's response may end a token after the push was shown.
+    meta: { kinds: ['devices', 'messages'] }
   })
   const recent = useQuery({
     queryKey: ['phones', projectId, filters, 'recent'],

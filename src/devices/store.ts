@@ -61,12 +61,12 @@ const lockOfUsers = statement(
   'devices.lock_of_users',
   `select id from devices where project_id = $1 and user_id = any($2::uuid[]) order by id for update`
 )
-// Skips locked rows instead of waiting, and returns whether it skipped any.
+// Skips locked rows instead of waiting, and returns one of those that it skipped.
 const lockArrived = statement(
   'devices.lock_arrived',
-  `with locked as (select id from devices where project_id = $1 and user_id = any($2::uuid[]) for update skip locked)
-   select 1 from devices
-    where project_id = $1 and user_id = any($2::uuid[]) and not id = any(array(select id from locked)) limit 1`
+  `select id from devices
+    where project_id = $1 and user_id = any($2::uuid[]) and not id = any(array(
+     select id from devices where project_id = $1 and user_id = any($2::uuid[]) for update skip locked)) limit 1`
 )
 const hold = statement(
   'devices.hold',

@@ -16,14 +16,12 @@ import { type Bench, plan } from './plan.ts'
 import { append, commit, machine, type Result } from './results.ts'
 import { tableOf } from './table.ts'
 
-const { values: flags, positionals: names } = parseArgs({
-  allowPositionals: true,
-  options: {
-    full: { type: 'boolean', default: false },
-    list: { type: 'boolean', default: false },
-    dry: { type: 'boolean', default: false }
-  }
-})
+const usage = 'npm run bench -- [name …] [--full] [--list] [--dry]'
+const { values: flags, positionals: names } = given()
+if (flags.help) {
+  console.log(`${usage}\n--list shows the names; --full takes longer and shows growth; --dry only prints.`)
+  process.exit(0)
+}
 const form = flags.full ? 'full' : 'quick'
 const root = resolve(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'tb-'))
@@ -33,6 +31,16 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 let running: number | undefined
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => void (running ? stopFamily(running) : Promise.resolve()).then(() => process.exit(1)))
+
+function given() {
+  const flag = { type: 'boolean', default: false } as const
+  try {
+    return parseArgs({ allowPositionals: true, options: { full: flag, list: flag, dry: flag, help: flag } })
+  } catch (error) {
+    console.error(`${(error as Error).message.split('. ')[0]}: ${usage}`)
+    process.exit(1)
+  }
+}
 
 function isInstalled(program: string): boolean {
   return (process.env.PATH ?? '').split(delimiter).some((place) => {

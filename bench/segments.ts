@@ -102,11 +102,14 @@ async function indexPlan(pool: Pool): Promise<void> {
     `insert into indexed_properties (project_id, id, name, state, visited, created_at) values ('p', $1, 'plan', 'ready', 0, $2)`,
     [id, now]
   )
-  await pool.adhoc(
-    `insert into indexed_values (project_id, user_id, property_id, value)
-     select 'p', id, $1, ${indexedValue(`properties -> 'plan'`)} from users where project_id = 'p'`,
-    [id]
-  )
+  // In parts, because a statement has a time limit.
+  for (let part = 0; part < 16; part += 1)
+    await pool.adhoc(
+      `insert into indexed_values (project_id, user_id, property_id, value)
+       select 'p', id, $1, ${indexedValue(`properties -> 'plan'`)} from users
+        where project_id = 'p' and right(id::text, 1) = to_hex($2::int)`,
+      [id, part]
+    )
   await pool.adhoc('vacuum (analyze) indexed_values', [])
 }
 

@@ -57,7 +57,7 @@ export function readyOf(
     // Compiled once: each target that does not match asks for the condition, and a trigger may carry long lists.
     const known = new Map<string, CompiledSegment>()
     return (first, scope) => {
-      const variant = `${first} ${scope?.checked} ${scope?.devices} ${scope?.events}`
+      const variant = `${first} ${scope?.checked} ${scope?.devices} ${scope?.events} ${scope?.postpones}`
       const compiled = known.get(variant) ?? compileSegment(definition.segment, properties, started_at, first, scope)
       known.set(variant, compiled)
       return compiled

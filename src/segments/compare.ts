@@ -1,6 +1,6 @@
 import { parseDuration } from '../platform/duration.ts'
 import { instantText } from '../platform/time.ts'
-import { allUsual, instantSql, surelyBetween, textBounds, usualSql } from './instant.ts'
+import { allUsual, cutInstant, instantMs, instantSql, isUsual, surelyBetween, textBounds, usualSql } from './instant.ts'
 import type { Attribute, FixedName, Operator } from './language.ts'
 import { versionKey, versionKeySql } from './version.ts'
 
@@ -16,6 +16,8 @@ export interface Scope {
   checked?: string | undefined
   devices: string
   events: string
+  /** Whether the caller does the checks that PostgreSQL is slow at (`CompiledSegment.postponed`). */
+  postpones?: boolean
 }
 
 export interface Comparison {
@@ -25,6 +27,15 @@ export interface Comparison {
   now: Date
   place: Place
   scope?: Scope | undefined
+  /** Leaves a check to the caller; absent if SQL must do it. */
+  postpone?: ((check: PostponedCheck) => void) | undefined
+}
+
+/** A check of each row that the condition admits. */
+export interface PostponedCheck {
+  /** The text to check, in SQL. */
+  text: string
+  holds(text: string): boolean
 }
 
 /**
@@ -64,8 +75,8 @@ const signs = new Map<Operator, string>([
 ])
 
 export function compare(attribute: Attribute, comparison: Comparison): string {
-  const { operator, wanted, now, place, scope } = comparison
-  const operand = operandOf(attribute, place, scope)
+  const { operator, wanted, now, place } = comparison
+  const operand = operandOf(attribute, comparison)
   const holds = (condition: string | null) => (condition === null ? 'false' : `coalesce(${condition}, false)`)
   switch (operator) {
     case 'exists':
@@ -124,10 +135,10 @@ function looksInto(operator: Operator, text: string, wanted: string, place: Plac
   return `${text} ~ ${value}`
 }
 
-function operandOf(attribute: Attribute, place: Place, scope?: Scope): Operand {
+function operandOf(attribute: Attribute, { place, scope, postpone }: Comparison): Operand {
   if (attribute.kind === 'json')
     return attribute.of === 'user'
-      ? jsonOperand('u.properties', attribute.name, place, scope?.checked && `users u where ${scope.checked}`)
+      ? jsonOperand('u.properties', attribute.name, place, scope?.checked && `users u where ${scope.checked}`, postpone)
       : jsonOperand('e.properties', attribute.name, place)
   const column = columns[attribute.name]
   if (attribute.kind === 'time') return timeOperand(column)
@@ -154,7 +165,13 @@ const scalar = (value: unknown) =>
 const typeOf = (value: unknown) => (value === null ? 'null' : typeof value)
 
 /** A property is jsonb: its equality and order need no cast, so they cannot fail. `batch` has the rows of a batch. */
-function jsonOperand(owner: string, name: string, place: Place, batch?: string): Operand {
+function jsonOperand(
+  owner: string,
+  name: string,
+  place: Place,
+  batch?: string,
+  postpone?: Comparison['postpone']
+): Operand {
   const key = place(name, 'text')
   const value = `(${owner} -> ${key})`
   // Ordered by code point, like all text. Null when there is no value, or null.
@@ -189,12 +206,17 @@ function jsonOperand(owner: string, name: string, place: Place, batch?: string):
     // Only a text can look like a time, so its type needs no check. The text bounds leave few values to parse.
     time: (bounds, place) => {
       const near = textBounds(bounds.from?.[1], bounds.to?.[1])
+      const isNear = [
+        ...(near.from ? [`${text} >= ${place(near.from, 'text')}`] : []),
+        ...(near.to ? [`${text} < ${place(near.to, 'text')}`] : [])
+      ]
+      if (postpone && isNear.length > 0) {
+        postpone({ text: cutInstant(text), holds: isWithin(bounds) })
+        // The second bound is now, and later times are rare.
+        return isNear[0]!
+      }
       const read = (judge: typeof instantWithin) =>
-        [
-          ...(near.from ? [`${text} >= ${place(near.from, 'text')}`] : []),
-          ...(near.to ? [`${text} < ${place(near.to, 'text')}`] : []),
-          once(text, (value) => judge(value, bounds, place))
-        ].join(' and ')
+        [...isNear, once(text, (value) => judge(value, bounds, place))].join(' and ')
       const sure = batch ? surely(bounds, place) : null
       if (!sure) return read(surelyOrReadWithin)
       const allAre = `(select ${allUsual('once.value')} from (select ${text} as value from ${batch} offset 0) once
@@ -214,6 +236,18 @@ function surely({ from, to }: Bounds, place: Place): ((text: string) => string) 
 /** Whether a text is an instant between the bounds. */
 const instantWithin = (text: string, bounds: Bounds, place: Place) =>
   once(instantSql(text), (at) => between(at, bounds, place), 'instant')
+
+/** The same in this process, which does it in a tenth of the time. */
+function isWithin({ from, to }: Bounds): (text: string) => boolean {
+  const sure = surelyBetween(from?.[1], to?.[1])
+  const [low, high] = [instantMs(from?.[1]) ?? -Infinity, instantMs(to?.[1]) ?? Infinity]
+  return (text) => {
+    if (sure && text > sure.above && text < sure.below && isUsual(text)) return true
+    const at = instantMs(text)
+    if (at === undefined) return false
+    return (from?.[0] === '>' ? at > low : at >= low) && (to?.[0] === '<' ? at < high : at <= high)
+  }
+}
 
 /** The same; only texts near a bound, or of an unusual form, are read as times. */
 function surelyOrReadWithin(text: string, bounds: Bounds, place: Place): string {

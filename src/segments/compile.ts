@@ -1,6 +1,6 @@
 import { parseDuration } from '../platform/duration.ts'
 import { isStorable } from '../platform/json.ts'
-import { compare, type Place, type Scope } from './compare.ts'
+import { compare, type Place, type PostponedCheck, type Scope } from './compare.ts'
 import {
   type AttributeCondition,
   attributeOf,
@@ -21,7 +21,9 @@ export interface CompiledSegment {
   usesUser: boolean
   /** True or false, never null, for each row of `u` (users) and, if it uses devices, `d` (devices of that user). */
   condition: string
-  /** The values of its placeholders, from `firstPlaceholder` on. */
+  /** Checks that each row must pass besides, if the scope postpones them. */
+  postponed: PostponedCheck[]
+  /** The values of all placeholders, from `firstPlaceholder` on. */
   values: unknown[]
 }
 
@@ -33,6 +35,7 @@ interface Compiling {
   matchesNone: boolean
   usesDevice: boolean
   usesUser: boolean
+  postponed: PostponedCheck[]
   scope: Scope | undefined
 }
 
@@ -48,10 +51,13 @@ export function compileSegment(
   scope?: Scope
 ): CompiledSegment {
   const { compiling, placed } = begin(triggerProperties, now, scope)
-  const written = nodeSql(segment, compiling)
+  const written = nodeSql(segment, compiling, true)
   const { matchesNone, usesDevice, usesUser } = compiling
-  if (matchesNone) return { matchesNone, usesDevice, usesUser, condition: 'false', values: [] }
-  return { matchesNone, usesDevice, usesUser, ...numbered(written, placed, firstPlaceholder) }
+  const uses = { matchesNone, usesDevice, usesUser }
+  if (matchesNone) return { ...uses, condition: 'false', postponed: [], values: [] }
+  const { number, values } = numbering(placed, firstPlaceholder)
+  const postponed = compiling.postponed.map(({ text, holds }) => ({ text: number(text), holds }))
+  return { ...uses, condition: number(written), postponed, values }
 }
 
 function begin(properties: Readonly<Record<string, unknown>>, now: Date, scope: Scope | undefined) {
@@ -64,6 +70,7 @@ function begin(properties: Readonly<Record<string, unknown>>, now: Date, scope: 
     matchesNone: false,
     usesDevice: false,
     usesUser: false,
+    postponed: [],
     scope
   }
   return { compiling, placed }
@@ -80,39 +87,43 @@ export function compileEventCount(
   const { compiling, placed } = begin(triggerProperties, now, undefined)
   const counted = `select 1 from events e where ${ofUser} and ${eventSqlOf(condition, compiling)} limit ${compiling.place(limit, 'int')}`
   if (compiling.matchesNone) return null
-  const { condition: sql, values } = numbered(
-    `(select count(*)::int from (${counted}) counted)`,
-    placed,
-    firstPlaceholder
-  )
-  return { sql, values }
+  const { number, values } = numbering(placed, firstPlaceholder)
+  return { sql: number(`(select count(*)::int from (${counted}) counted)`), values }
 }
 
 /** Numbers the placeholders last: a part that is always false needs none, and PostgreSQL accepts no gaps. */
-function numbered(written: string, placed: unknown[], firstPlaceholder: number) {
+function numbering(placed: unknown[], firstPlaceholder: number) {
   const values: unknown[] = []
   const numbers = new Map<string, number>()
-  const condition = written.replace(/<([0-9]+)>/g, (_, index: string) => {
-    const number = numbers.get(index) ?? firstPlaceholder - 1 + values.push(placed[Number(index)])
-    numbers.set(index, number)
-    return `$${number}`
-  })
-  return { condition, values }
+  const number = (written: string) =>
+    written.replace(/<([0-9]+)>/g, (_, index: string) => {
+      const place = numbers.get(index) ?? firstPlaceholder - 1 + values.push(placed[Number(index)])
+      numbers.set(index, place)
+      return `$${place}`
+    })
+  return { number, values }
 }
 
-function nodeSql(segment: Segment, compiling: Compiling): string {
-  if ('all' in segment) return joined(segment.all, 'and', 'true', compiling)
-  if ('any' in segment) return joined(segment.any, 'or', 'false', compiling)
+/** Each one has a text of every row sent from PostgreSQL. */
+const mostPostponed = 4
+
+/** `required`: no user who fails this part is in the segment, so it may admit more whose check is postponed. */
+function nodeSql(segment: Segment, compiling: Compiling, required: boolean): string {
+  const joined = (parts: Segment[], word: string, ofNone: string, required: boolean) =>
+    parts.length === 0 ? ofNone : `(${parts.map((part) => nodeSql(part, compiling, required)).join(` ${word} `)})`
+  if ('all' in segment) return joined(segment.all, 'and', 'true', required)
+  if ('any' in segment) return joined(segment.any, 'or', 'false', false)
   if ('ref' in segment) throw new Error(`The saved segment ${segment.ref} is not written out.`)
-  if ('not' in segment) return `(not ${nodeSql(segment.not, compiling)})`
-  return 'event' in segment ? eventSql(segment, compiling) : attributeSql(segment, 'segment', compiling)
+  if ('not' in segment) return `(not ${nodeSql(segment.not, compiling, false)})`
+  return 'event' in segment ? eventSql(segment, compiling) : attributeSql(segment, 'segment', compiling, required)
 }
 
-function joined(parts: Segment[], word: string, ofNone: string, compiling: Compiling): string {
-  return parts.length === 0 ? ofNone : `(${parts.map((part) => nodeSql(part, compiling)).join(` ${word} `)})`
-}
-
-function attributeSql(condition: AttributeCondition, where: 'segment' | 'where', compiling: Compiling): string {
+function attributeSql(
+  condition: AttributeCondition,
+  where: 'segment' | 'where',
+  compiling: Compiling,
+  required = false
+): string {
   const attribute = attributeOf(condition.attribute, where)!
   if (attribute.of === 'device') compiling.usesDevice = true
   if (attribute.of === 'user') compiling.usesUser = true
@@ -126,8 +137,10 @@ function attributeSql(condition: AttributeCondition, where: 'segment' | 'where',
     compiling.matchesNone = true
     return 'false'
   }
-  const { now, place, scope } = compiling
-  return compare(attribute, { operator, wanted: pattern, now, place, scope })
+  const { now, place, scope, postponed } = compiling
+  const postpones = required && scope?.postpones && postponed.length < mostPostponed
+  const postpone = postpones ? (check: PostponedCheck) => postponed.push(check) : undefined
+  return compare(attribute, { operator, wanted: pattern, now, place, scope, postpone })
 }
 
 function patternOf(written: string, resolved: unknown, { properties }: Compiling): unknown {

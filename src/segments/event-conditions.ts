@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Pool } from '../platform/db/db.ts'
 import { parseDuration } from '../platform/duration.ts'
-import { instantText } from '../platform/time.ts'
+import { instantMs } from './instant.ts'
 import { type AttributeCondition, attributeOf, type Operator, segmentLimits } from './language.ts'
 import { limitStatementTime, matchTexts } from './pattern-store.ts'
 import { Room, resolve } from './trigger-reference.ts'
@@ -100,14 +100,6 @@ function isNoneOf(stored: unknown, wanted: readonly unknown[]): boolean {
   if (stored === null) return !wanted.includes(null)
   const comparable = wanted.includes(null) || wanted.some((one) => isScalar(one) && typeof one === typeof stored)
   return comparable && !isOneOf(stored, wanted)
-}
-
-function instantMs(value: unknown): number | undefined {
-  const text = instantText(value)
-  if (text === undefined) return undefined
-  // Dates of JavaScript end at milliseconds, times of PostgreSQL at microseconds.
-  const micros = /\.[0-9]{3}([0-9]{1,3})/.exec(text)?.[1]?.padEnd(3, '0') ?? '0'
-  return Date.parse(text) + Number(micros) / 1000
 }
 
 /** Texts and patterns that take longer together are divided, because one of them may have been made to be slow. */

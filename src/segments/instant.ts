@@ -1,4 +1,4 @@
-import { instantShape } from '../platform/time.ts'
+import { instantShape, instantText } from '../platform/time.ts'
 
 export const instantRule = 'must be a date or time in ISO 8601, such as 2026-11-15 or 2026-11-15T09:30:00Z'
 
@@ -34,6 +34,20 @@ export function instantSql(text: string): string {
       and substr(${text}, 12, 2) <= '23' then (case when ${plain} then ${text} else ${full} end)::timestamptz end end)`
 }
 
+/** The instant of a text in this process. */
+export function instantMs(value: unknown): number | undefined {
+  const text = instantText(value)
+  if (text === undefined) return undefined
+  // Dates of JavaScript end at milliseconds, times of PostgreSQL at microseconds.
+  const micros = /\.[0-9]{3}([0-9]{1,3})/.exec(text)?.[1]?.padEnd(3, '0') ?? '0'
+  return Date.parse(text) + Number(micros) / 1000
+}
+
+const longestInstant = '2026-11-15T09:30:00.123456789+14:00'.length
+
+/** So much of a text that no longer one becomes an instant. A cast copies no text that is short enough; `left` does. */
+export const cutInstant = (text: string) => `${text}::varchar(${longestInstant + 1})`
+
 /**
  * The texts between which a text of a usual form is an instant between two others for certain: it is in another second than
  * they are, so the order of the texts is the order of the instants, and none is read as a time, which costs five times as
@@ -60,6 +74,10 @@ const seconds = '(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:[.][0-9]{1,9})?Z?'
 /** Instants of the usual forms, in the years from 1 on: days, and times in UTC with seconds. */
 export const usualShape = `(?:[0-9]{4}-(?:${months})|${leapYears}-02-29)(?:T${seconds})?`
 const longestUsual = '2026-11-15T09:30:00.123456789Z'.length
+const usual = new RegExp(`^${usualShape}$`)
+
+/** Whether a text has a usual form. */
+export const isUsual = (text: string) => usual.test(text)
 
 /**
  * Whether all texts have a usual form. PostgreSQL builds the states of a pattern anew for each text that it examines, which

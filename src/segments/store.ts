@@ -3,7 +3,7 @@ import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { inParts } from '../platform/parts.ts'
 import type { Choices } from '../users/users.ts'
-import type { Scope } from './compare.ts'
+import type { PostponedCheck, Scope } from './compare.ts'
 import type { CompiledSegment } from './compile.ts'
 import { limitStatementTime } from './pattern-store.ts'
 import { createTurns } from './turns.ts'
@@ -92,9 +92,14 @@ const findEnd = async (pool: Pool, projectId: ProjectId, user: string, size: num
   (await pool.one<{ id: string }>(batchEnd, [projectId, user, size]))?.id ?? null
 
 /** The rows of a batch, which $1 to $3 describe, that match. Users are joined only if the condition needs them. */
-function matched(segment: SegmentAt, firstPlaceholder: number, { needsUser = false, few = false } = {}) {
-  const { condition, values, usesUser } = segment(firstPlaceholder, few ? { ...scope, checked: undefined } : scope)
-  return { from: `${usesUser || needsUser ? devicesAndUsers : devices} and ${condition}`, values }
+function matched(
+  segment: SegmentAt,
+  firstPlaceholder: number,
+  { needsUser = false, few = false, postpones = false } = {}
+) {
+  const checked = few ? undefined : scope.checked
+  const { condition, postponed, values, usesUser } = segment(firstPlaceholder, { ...scope, checked, postpones })
+  return { from: `${usesUser || needsUser ? devicesAndUsers : devices} and ${condition}`, postponed, values }
 }
 
 /**
@@ -111,24 +116,38 @@ export async function matchBatch(
   limit: number
 ): Promise<Match> {
   const end = await findEnd(pool, projectId, user, size)
-  // A batch this large for its limit follows one of which few matched.
-  const { from, values } = matched(segment, 5, { few: size > 3 * limit })
-  const later = device === null ? '' : `and (d.user_id > $2 or d.id > $${5 + values.length})`
-  // One text for all ids: a row or an element for each costs more than finding it. No id holds a control character.
-  const [found] = await evaluate<{ ids: string | null; last: string | null }>(
-    pool,
-    projectId,
-    `select ids, (select d.user_id from devices d
-                   where d.project_id = $1 and devices = $4 and d.id = split_part(ids, e'\\n', -1)) as last
-       from (select string_agg(id, e'\\n') as ids, count(*) as devices
-               from (select d.id from ${from} ${later} order by d.user_id, d.id limit $4) found) found`,
-    [projectId, user, end, limit, ...values, ...(device === null ? [] : [device])],
-    true
-  )
-  const { ids, last } = found!
-  const deviceIds = ids?.split('\n') ?? []
-  if (last !== null) return { deviceIds, next: { user: last, device: deviceIds.at(-1)! } }
-  return { deviceIds, next: end === null ? null : { user: end, device: null } }
+  const find = async (postpones: boolean): Promise<Match> => {
+    // A batch this large for its limit follows one of which few matched.
+    const { from, postponed, values } = matched(segment, 5, { few: size > 3 * limit, postpones })
+    const later = device === null ? '' : `and (d.user_id > $2 or d.id > $${5 + values.length})`
+    const checked = postponed.map(({ text }) => text).join(" || e'\\n' || ") || 'null::text'
+    // One text for all ids: a row or an element for each costs more than finding it. No id holds a control character.
+    const [found] = await evaluate<{ ids: string | null; texts: string | null; last: string | null }>(
+      pool,
+      projectId,
+      `select ids, texts, (select d.user_id from devices d
+                     where d.project_id = $1 and devices = $4 and d.id = split_part(ids, e'\\n', -1)) as last
+         from (select string_agg(id, e'\\n') as ids, count(*) as devices, string_agg(checked, e'\\n') as texts
+                 from (select d.id, ${checked} as checked
+                         from ${from} ${later} order by d.user_id, d.id limit $4) found) found`,
+      [projectId, user, end, limit, ...values, ...(device === null ? [] : [device])],
+      true
+    )
+    const { ids, texts, last } = found!
+    const admitted = ids?.split('\n') ?? []
+    const deviceIds = pass(admitted, texts?.split('\n') ?? [], postponed)
+    if (deviceIds === undefined) return find(false)
+    if (last !== null) return { deviceIds, next: { user: last, device: admitted.at(-1)! } }
+    return { deviceIds, next: end === null ? null : { user: end, device: null } }
+  }
+  return find(true)
+}
+
+/** The ids whose texts pass all checks. Undefined if texts have more than one line, so that they cannot be told apart. */
+function pass(ids: string[], texts: string[], checks: PostponedCheck[]): string[] | undefined {
+  if (checks.length === 0) return ids
+  if (texts.length !== ids.length * checks.length) return undefined
+  return ids.filter((_, row) => checks.every(({ holds }, place) => holds(texts[row * checks.length + place]!)))
 }
 
 export interface Count {

@@ -3,7 +3,8 @@ import { describe, it } from 'node:test'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
 import { instantText } from '../../src/platform/time.ts'
 import { allUsual, instantSql, surelyBetween, textBounds, usualShape } from '../../src/segments/instant.ts'
-import { compileSegment, firstUser, matchBatch, parseSegment } from '../../src/segments/segments.ts'
+import { compileSegment, parseSegment } from '../../src/segments/segments.ts'
+import { firstUser, type Match, matchBatch, type Place, type SegmentAt } from '../../src/segments/store.ts'
 import { testPool } from '../support/database.ts'
 import fc from '../support/fuzz.ts'
 import { matching, type World } from './model.ts'
@@ -19,6 +20,8 @@ const nearly = fc
     for (const [place, changed] of changes) signs.splice(place, 1, ...(changed ? [changed] : []))
     return signs.join('')
   })
+/** Holds for some of them. */
+const later = { attribute: 'user.since', operator: 'after', value: '2010-01-01' }
 const texts = fc.sample(nearly, { numRuns: 5_000, seed: 7 })
 
 describe('a time written as text', () => {
@@ -86,7 +89,12 @@ describe('a time written as text', () => {
   it('selects the same people, whether all of a batch have a usual form or one has not', async (t) => {
     for (const sinces of [
       usual.slice(0, 200),
-      [...usual.slice(0, 200), '2026-05-05T99:00:00Z', '2026-11-15T12:00+02']
+      [...usual.slice(0, 200), '2026-05-05T99:00:00Z', '2026-11-15T12:00+02'],
+      [
+        ...texts.filter((text) => !text.includes('\n')).slice(0, 160),
+        ...dates.map((date) => `${date}${' '.repeat(30)}`)
+      ],
+      [...texts.slice(0, 160), '2026-11-15\n2026-11-16']
     ]) {
       const pool = await testPool(t)
       const world: World = { users: [], devices: [], events: [] }
@@ -96,19 +104,23 @@ describe('a time written as text', () => {
         world.devices.push({ id: newId(), userId: id, platform: 'IOS', facts: {} })
       }
       await storeWorld(pool, world)
-      for (const [operator, value] of [
-        ...[...dates, ...usual.slice(0, 20)].flatMap((date) => [['before', date] as const, ['after', date] as const]),
+      const times = [
+        ...[...dates, ...usual.slice(0, 4)].flatMap((date) => [['before', date] as const, ['after', date] as const]),
         ...['1s', '1d', '30d', '520w'].map((lasting) => ['within_last', lasting] as const)
-      ]) {
-        const written = { attribute: 'user.since', operator, value }
-        const { deviceIds } = await matchBatch(
-          pool,
-          projectId as ProjectId,
-          (first, scope) => compileSegment(parseSegment(written), {}, now, first, scope),
-          { user: firstUser, device: null },
-          1_000,
-          1_000
-        )
+      ].map(([operator, value]) => ({ attribute: 'user.since', operator, value }))
+      const groups = [
+        { all: [...times.slice(-1), later] },
+        { all: [later, { not: { any: times.slice(0, 2) } }] },
+        { any: times.slice(0, 1) }
+      ]
+      for (const written of [...times, ...groups]) {
+        const segment: SegmentAt = (first, scope) => compileSegment(parseSegment(written), {}, now, first, scope)
+        const deviceIds: string[] = []
+        for (let place: Place | null = { user: firstUser, device: null }; place; ) {
+          const match: Match = await matchBatch(pool, projectId as ProjectId, segment, place, 150, 100)
+          deviceIds.push(...match.deviceIds)
+          place = match.next
+        }
         const people = new Set(matching(written, {}, now, world))
         const found = new Set(deviceIds)
         const wrong = world.devices.flatMap(({ id, userId }, index) =>

@@ -88,7 +88,7 @@ async function countWhole(
   const now = new Date()
   const known = new Map<string, CompiledSegment>()
   const segmentAt: SegmentAt = (first, scope) => {
-    const key = `${first} ${scope?.checked} ${scope?.devices}`
+    const key = `${first} ${scope?.checked} ${scope?.devices} ${scope?.postpones}`
     const compiled = known.get(key) ?? compileSegment(whole, {}, now, first, scope)
     known.set(key, compiled)
     return compiled

@@ -73,7 +73,7 @@ export const forms: Record<string, unknown> = {
   'at most one event': { event: 'purchase', operator: 'at_most', count: 1 }
 }
 
-/** One device for each user, one event for every second user. */
+/** One device with a token for each user, one event for every second user. */
 export async function fill(pool: Pool, count: number): Promise<void> {
   await pool.adhoc(`insert into projects values ('p', 'Bench', 'live', 'standard', '{}', '{}', $1)`, [now])
   const step = 100_000
@@ -95,11 +95,16 @@ export async function fill(pool: Pool, count: number): Promise<void> {
       range
     )
     await pool.adhoc(
+      `insert into push_tokens (project_id, hash, device_id, token, type, environment, registered_at)
+       select 'p', sha256(i::text::bytea), 'device-' || i, 'token-' || i, 'APNS', 'production', $3 from generate_series($1::int, $2::int) i`,
+      range
+    )
+    await pool.adhoc(
       `insert into events (project_id, user_id, at, id, name, details, properties)
        select 'p', ${id}, $3::timestamptz - i % 25 * interval '1 day', ${id}, 'purchase', '{}', jsonb_build_object('amount', i % 50)
          from generate_series($1::int, $2::int, 2) i`,
       range
     )
   }
-  for (const table of ['users', 'devices', 'events']) await pool.adhoc(`vacuum (analyze) ${table}`, [])
+  for (const table of ['users', 'devices', 'push_tokens', 'events']) await pool.adhoc(`vacuum (analyze) ${table}`, [])
 }

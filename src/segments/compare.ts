@@ -237,12 +237,17 @@ function surely({ from, to }: Bounds, place: Place): ((text: string) => string) 
 const instantWithin = (text: string, bounds: Bounds, place: Place) =>
   once(instantSql(text), (at) => between(at, bounds, place), 'instant')
 
+const dayOf = (text: string) => text.slice(0, 10)
+
 /** The same in this process, which does it in a tenth of the time. */
 function isWithin({ from, to }: Bounds): (text: string) => boolean {
   const sure = surelyBetween(from?.[1], to?.[1])
+  const [lowDay, highDay] = sure ? [dayOf(sure.above), dayOf(sure.below)] : []
   const [low, high] = [instantMs(from?.[1]) ?? -Infinity, instantMs(to?.[1]) ?? Infinity]
   return (text) => {
-    if (sure && text > sure.above && text < sure.below && isUsual(text)) return true
+    // Few are on the day of a bound. A text this short is a copy, which V8 compares in a third of the time of a part of another.
+    const day = dayOf(text)
+    if (lowDay && highDay && day > lowDay && day < highDay && isUsual(text)) return true
     const at = instantMs(text)
     if (at === undefined) return false
     return (from?.[0] === '>' ? at > low : at >= low) && (to?.[0] === '<' ? at < high : at <= high)

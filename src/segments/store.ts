@@ -164,10 +164,14 @@ export interface Count {
   next: string | null
 }
 
-/** Whether a push reaches device `d`, or a Live Activity if `type` names its attributes. */
-export const isReachable = (type: string) =>
+/**
+ * Whether a push reaches device `d`, or a Live Activity if `type` names its attributes. `few`: tokens are looked up one by one, where
+ * the planner might read those of the whole project.
+ */
+export const isReachable = (type: string, few = false) =>
   `(d.push_permission and case when ${type}::text is null
-     then exists (select 1 from push_tokens t where t.project_id = $1 and t.device_id = d.id and t.dead_since is null)
+     then exists (select 1 from push_tokens t where t.project_id = $1 and t.device_id = d.id and t.dead_since is null
+                  ${few ? 'offset 0' : ''})
      else d.platform = 'IOS' and exists (
        select 1 from live_activity_tokens t where t.project_id = $1 and t.device_id = d.id
           and t.attributes_type = ${type} and t.activity_id = '' and t.dead_since is null) end)`

@@ -8,20 +8,29 @@ import { type IndexedCondition, usersWithValue } from './indexed-store.ts'
 /** Looking a user up costs twice as much as comparing the next one, so the index serves only a part of the users. */
 const mostIndexed = 200_000
 
-/** A value that every user of the segment has, by which the index of a property finds them; undefined: all are compared. */
-export async function indexedCondition(
+const batchSize = 2_500
+
+/** A value that every user of the segment has, and the first user of each batch of those that an index names. */
+export interface FoundByIndex {
+  condition: IndexedCondition
+  starts: string[]
+}
+
+/** What an indexed property says about the users of a segment; undefined: all users are compared. */
+export async function findByIndex(
   pool: Pool,
   projectId: ProjectId,
   segment: Segment
-): Promise<IndexedCondition | undefined> {
+): Promise<FoundByIndex | undefined> {
   const wanted = necessary(segment)
   if (wanted.length === 0) return undefined
   const known = await indexedProperties(pool, projectId)
   for (const { name, value } of wanted) {
     const property = known.find((one) => one.name === name && one.state === 'ready')
     if (!property) continue
-    const found = { propertyId: property.id, value }
-    if ((await usersWithValue(pool, projectId, found, mostIndexed)) < mostIndexed) return found
+    const condition = { propertyId: property.id, value }
+    const { users, starts } = await usersWithValue(pool, projectId, condition, mostIndexed, batchSize)
+    if (users < mostIndexed) return { condition, starts: starts ?? [] }
   }
   return undefined
 }

@@ -8,8 +8,8 @@ import { type CompiledSegment, compileSegment } from '../compile.ts'
 import type { Segment } from '../language.ts'
 import { countBatch, countUsers, firstUser, type SegmentAt, SegmentFailed } from '../store.ts'
 import { patiently } from '../turns.ts'
-import { indexedCondition } from './indexed.ts'
-import { countIndexed, type IndexedCondition } from './indexed-store.ts'
+import { type FoundByIndex, findByIndex } from './indexed.ts'
+import { countIndexed } from './indexed-store.ts'
 import { writeOut } from './refs.ts'
 import { putSize, segmentsDue, sweepSizes } from './sizes-store.ts'
 import { findSaved } from './store.ts'
@@ -20,7 +20,6 @@ const requestMs = 3_000
 /** How long the daily job counts one segment. */
 const dailyMs = 60_000
 const usersAtOnce = 10_000
-const indexedAtOnce = 5_000
 const dayMs = 86_400_000
 /** Days of which sizes are kept. */
 const keptDays = 400
@@ -93,12 +92,12 @@ async function countWhole(
     known.set(key, compiled)
     return compiled
   }
-  const index = await indexedCondition(pool, projectId, whole)
+  const found = await findByIndex(pool, projectId, whole)
   const size = await countSize(
     deadline,
     signal,
     segmentAt,
-    index ? byIndex(pool, projectId, segmentAt, index) : byScan(pool, projectId, segmentAt)
+    found ? byIndex(pool, projectId, segmentAt, found) : byScan(pool, projectId, segmentAt)
   )
   if (!size.visited) return size
   // The planner's estimate may be too small.
@@ -115,26 +114,46 @@ interface CountedBatch {
   next: string | null
 }
 
-/** Counts the next batch of users, until a deadline. */
+/** Counts the next batch of users, until a deadline, by two statements at a time: a project has two turns (`turns.ts`). */
 type NextBatch = (from: string, deadline: number) => Promise<CountedBatch>
 
 const byScan =
   (pool: Pool, projectId: ProjectId, segment: SegmentAt): NextBatch =>
   async (from, deadline) => {
-    const users = await patiently(() => countUsers(pool, projectId, segment, from, usersAtOnce), deadline)
     const wanted = { size: usersAtOnce, sampleSize: 0, attributesType: null }
-    const reached = await patiently(() => countBatch(pool, projectId, segment, from, wanted), deadline)
+    const [users, reached] = await Promise.all([
+      patiently(() => countUsers(pool, projectId, segment, from, usersAtOnce), deadline),
+      patiently(() => countBatch(pool, projectId, segment, from, wanted), deadline)
+    ])
     const { devices, next } = reached
     return { users, reachable_users: reached.users, devices, visited: usersAtOnce, next }
   }
 
-const byIndex =
-  (pool: Pool, projectId: ProjectId, segment: SegmentAt, index: IndexedCondition): NextBatch =>
-  async (after, deadline) => {
-    const count = () => countIndexed(pool, projectId, segment, index, after, indexedAtOnce)
-    const { last, ...counted } = await patiently(count, deadline)
-    return { ...counted, visited: 0, next: last }
+const byIndex = (
+  pool: Pool,
+  projectId: ProjectId,
+  segment: SegmentAt,
+  { condition, starts }: FoundByIndex
+): NextBatch => {
+  const count = (place: number, deadline: number) => {
+    const [from, to = null] = [starts[place], starts[place + 1]]
+    if (from === undefined) return none
+    return patiently(() => countIndexed(pool, projectId, segment, condition, from, to), deadline)
   }
+  return async (from, deadline) => {
+    const place = starts.findIndex((start) => start >= from)
+    const [one, other] = await Promise.all([count(place, deadline), count(place + 1, deadline)])
+    return {
+      users: one.users + other.users,
+      reachable_users: one.reachable_users + other.reachable_users,
+      devices: one.devices + other.devices,
+      visited: 0,
+      next: starts[place + 2] ?? null
+    }
+  }
+}
+
+const none = { users: 0, reachable_users: 0, devices: 0 }
 
 async function countSize(
   deadline: () => number,

@@ -6,6 +6,7 @@ import { describe, it } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { FastifyInstance } from 'fastify'
+import { publicDocument } from '../../scripts/client/document.ts'
 import { printOperations, printSchemas } from '../../scripts/client/types.ts'
 import type { Answer, Content } from '../../src/platform/http/openapi/answers.ts'
 import { pathTemplate } from '../../src/platform/http/openapi/names.ts'
@@ -192,6 +193,7 @@ describe('the document to generate clients from', () => {
   })
 
   it('is what the types of the client are printed from (npm run docs)', async () => {
+    assert.deepEqual(Object.keys(publicDocument().paths), Object.keys(published.paths))
     for (const [file, print] of [
       ['schemas.ts', printSchemas],
       ['operations.ts', printOperations]

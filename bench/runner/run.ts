@@ -8,6 +8,7 @@ import { accessSync, chmodSync, constants, existsSync, mkdtempSync, readFileSync
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { usualCacheMb } from '../../src/platform/db/embedded/cache.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/embedded.ts'
 import type { Figure } from '../support/figures.ts'
 import { stopFamily } from './families.ts'
@@ -85,7 +86,10 @@ async function ranBench(bench: Bench, figures: string, database: string | undefi
 async function withDatabase<Value>(bench: Bench, work: (url?: string) => Promise<Value>): Promise<Value> {
   if (!bench.database) return work()
   if (process.env.BENCH_DATABASE_URL) return work(process.env.BENCH_DATABASE_URL)
-  const server = await startEmbedded({ dataDir: join(folder, `db-${bench.name}`), say: console.error })
+  const dataDir = join(folder, `db-${bench.name}`)
+  // The full form has a million users: as a service has it that starts with their database.
+  const cacheMb = usualCacheMb(form === 'full' ? 2 * 1024 ** 3 : 0)
+  const server = await startEmbedded({ dataDir, say: console.error, cacheMb })
   try {
     return await work(server.url)
   } finally {

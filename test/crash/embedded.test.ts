@@ -133,7 +133,8 @@ describe('faults of the embedded PostgreSQL', { concurrency: 3 }, () => {
       dataDir,
       folder: join(dataDir, 'postgres'),
       log: '',
-      socketDir: await socketFolder(dataDir, identity)
+      socketDir: await socketFolder(dataDir, identity),
+      cacheMb: 128
     }
     await assert.rejects(letPreviousEnd({ ...places, identity, binaries }, silent, undefined, 100), {
       name: 'OperatorError',

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
+import { readConfig } from '../../src/platform/config/config.ts'
+import { databaseBytes, usualCacheMb } from '../../src/platform/db/embedded/cache.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/embedded.ts'
 import { stopPostmaster } from '../../src/platform/db/embedded/postmaster.ts'
+import { openDatabase } from '../../src/platform/db/open.ts'
 import {
   atEnd,
   isRunning,
@@ -45,7 +48,7 @@ test('a first start makes the database, and a later one finds its rows', async (
 
 test('it is durable, private, knows Unicode, and other databases are reached by the path of its url', async (t) => {
   const dataDir = await preparedFolder(t)
-  const server = await startEmbedded({ dataDir, say: silent })
+  const server = await startEmbedded({ dataDir, say: silent, cacheMb: 160 })
   atEnd(t, () => server.stop())
   const wanted = {
     data_checksums: 'on',
@@ -56,7 +59,7 @@ test('it is durable, private, knows Unicode, and other databases are reached by 
     listen_addresses: '',
     jit: 'off',
     max_connections: '200',
-    shared_buffers: '128MB',
+    shared_buffers: '160MB',
     TimeZone: 'UTC'
   }
   for (const [name, value] of Object.entries(wanted)) {
@@ -75,6 +78,39 @@ test('it is durable, private, knows Unicode, and other databases are reached by 
   assert.deepEqual(await query(url.href, 'select current_database() as name'), [{ name: 'postgres' }])
   await server.stop()
   await assert.rejects(stat(socketDir), { code: 'ENOENT' })
+})
+
+test('0084: its memory follows the size of its database, and DATABASE_CACHE_MB is used instead where it is set', async (t) => {
+  const dataDir = await preparedFolder(t)
+  const folder = join(dataDir, 'postgres')
+  const cacheOf = async (env: NodeJS.ProcessEnv) => {
+    const { connection, stop } = await openDatabase(readConfig({ DATA_DIR: dataDir, ...env }), silent)
+    try {
+      return Object.values((await query(connection.connectionString!, 'show shared_buffers'))[0]!)
+    } finally {
+      await stop()
+    }
+  }
+  assert.deepEqual(await cacheOf({ DATABASE_CACHE_MB: '96' }), ['96MB'])
+  // A file of a database, of which no byte is written.
+  const [database] = (await readdir(join(folder, 'base'))).filter((name) => Number(name) >= 16_384)
+  const large = join(folder, 'base', database!, 'large')
+  await writeFile(large, '')
+  await truncate(large, 600 * 1024 ** 2)
+  assert.deepEqual(await cacheOf({}), [`${usualCacheMb(databaseBytes(folder))}MB`])
+})
+
+test('0084: the cache is half of the database, within 128 MB, 1 GB and an eighth of the memory', () => {
+  const [mb, gb] = [1024 ** 2, 1024 ** 3]
+  const cached = ([database, memory]: [number, number]) => usualCacheMb(database, memory)
+  const sizes: [number, number][] = [
+    [20 * mb, 24 * gb],
+    [600 * mb, 24 * gb],
+    [9 * gb, 24 * gb],
+    [9 * gb, 2 * gb],
+    [9 * gb, gb / 2]
+  ]
+  assert.deepEqual(sizes.map(cached), [128, 300, 1_024, 256, 128])
 })
 
 test('a second start on the same data folder is refused and the first goes on', async (t) => {

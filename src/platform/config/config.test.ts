@@ -53,7 +53,8 @@ describe('the configuration', () => {
     ['TEXT_MODEL_URL', 'host/v1'],
     ['TEXT_MODEL_URL', 'https://user:sesame@host/v1'],
     ['TEXT_MODEL_KEY', 'two words'],
-    ['TEXT_MODEL_SECONDS', '61']
+    ['TEXT_MODEL_SECONDS', '61'],
+    ['DATABASE_CACHE_MB', '15']
   ] as const) {
     it(`refuses ${name}=${text}, naming it`, () => {
       assert.throws(

@@ -49,6 +49,14 @@ export const settings = {
   DATABASE_POOL_SIZE: setting(whole(2, 200), 'The most connections that this process keeps to the database.', {
     fallback: '10'
   }),
+  DATABASE_CACHE_MB: setting(
+    whole(16, 65_536),
+    'Memory in MB in which the embedded PostgreSQL keeps pages of the database (its shared_buffers). It is taken as it fills. See docs/guides/self-hosting.md.',
+    {
+      fallbackText:
+        'half of the size that the database has at the start, from 128 to 1024, and at most an eighth of the memory'
+    }
+  ),
   DATABASE_POOLER: setting(
     oneOf('transaction'),
     'Set it to transaction if DATABASE_URL names a pooler that lends a connection for each transaction, such as pgbouncer with pool_mode = transaction. See docs/guides/self-hosting.md.'
@@ -199,6 +207,7 @@ type Settings = typeof settings
 type Given<Name extends keyof Settings> = Settings[Name] extends Setting<infer Value> ? Value : never
 type Optional =
   | 'DATABASE_URL'
+  | 'DATABASE_CACHE_MB'
   | 'DATABASE_POOLER'
   | 'DATABASE_LISTEN_URL'
   | 'DATABASE_REPLICA_URL'

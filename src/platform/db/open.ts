@@ -39,7 +39,9 @@ const retryMs = 1_000
 
 /** The embedded server, or the operator's own once it responds. */
 export async function openDatabase(
-  config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'> & Partial<Pick<Config, 'ARCHIVE_DIR' | 'ARCHIVE_DAYS'>> & Pooler,
+  config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'> &
+    Partial<Pick<Config, 'DATABASE_CACHE_MB' | 'ARCHIVE_DIR' | 'ARCHIVE_DAYS'>> &
+    Pooler,
   say: (line: string) => void,
   {
     signal,
@@ -61,6 +63,7 @@ export async function openDatabase(
     const server = await startEmbedded({
       dataDir: config.DATA_DIR,
       say,
+      ...(config.DATABASE_CACHE_MB && { cacheMb: config.DATABASE_CACHE_MB }),
       archives: archive !== undefined,
       launched,
       ...(prepared && { prepared: preparedPlace }),

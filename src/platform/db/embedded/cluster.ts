@@ -20,6 +20,8 @@ export interface Cluster {
   identity: Identity
   /** The file of a prepared one that a new one may be a copy of. It may be missing. */
   prepared?: string | undefined
+  /** Memory for pages of the database, in MB. */
+  cacheMb: number
   /** Whether its WAL is archived. */
   archives?: boolean | undefined
   /** Set for a start that recovers from an archive, up to a moment or to its end. */

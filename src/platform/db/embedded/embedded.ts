@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { findRunning, keep } from './adopt.ts'
 import { findBinaries } from './binaries.ts'
+import { databaseBytes, usualCacheMb } from './cache.ts'
 import { type Cluster, checkCluster, initialise, takeOver } from './cluster.ts'
 import { folderProblem, holdDataFolder, makeDataFolder } from './data-folder.ts'
 import { chooseIdentity, type Identity } from './identity.ts'
@@ -30,6 +31,8 @@ export interface EmbeddedOptions {
   say: (line: string) => void
   /** Where a prepared PostgreSQL may lie that a new one is then a copy of, with all migrations. */
   prepared?: string
+  /** Memory for pages of the database, in MB. */
+  cacheMb?: number
   /** Whether PostgreSQL archives its WAL, for an archiver to carry away. */
   archives?: boolean
   /** Recovers from an archive, as in `Cluster`. */
@@ -65,6 +68,7 @@ export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptio
       binaries: await usableBinaries(installed, dataDir, identity),
       identity,
       prepared: !exists && options.prepared ? preparedFile(options.prepared, installed) : undefined,
+      cacheMb: options.cacheMb ?? usualCacheMb(exists ? databaseBytes(folder) : 0),
       archives: options.archives === true,
       recovery: options.recovery
     }

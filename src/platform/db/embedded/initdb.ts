@@ -4,7 +4,6 @@
  */
 const settings = {
   max_connections: '200',
-  shared_buffers: '128MB',
   // Compiled queries and huge pages help long analytic queries on large machines, and cost memory on small ones.
   jit: 'off',
   huge_pages: 'off',

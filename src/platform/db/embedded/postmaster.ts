@@ -76,7 +76,7 @@ async function launch(
 export const settingsOf = ({
   socketDir,
   ...cluster
-}: Pick<Cluster, 'socketDir' | 'archives' | 'recovery'>): string[] => [
+}: Pick<Cluster, 'socketDir' | 'cacheMb' | 'archives' | 'recovery'>): string[] => [
   'listen_addresses=',
   'port=5432',
   // A list of paths, in which quotes keep a path with a comma or a space in one piece.
@@ -84,6 +84,9 @@ export const settingsOf = ({
   'unix_socket_permissions=0700',
   'logging_collector=off',
   'log_destination=stderr',
+  `shared_buffers=${cluster.cacheMb}MB`,
+  // PostgreSQL's own choice grows with the cache, up to 16 MB, which it writes at its start.
+  'wal_buffers=2MB',
   ...archivingSettings(cluster)
 ]
 

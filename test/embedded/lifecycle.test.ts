@@ -80,7 +80,7 @@ test('it is durable, private, knows Unicode, and other databases are reached by 
   await assert.rejects(stat(socketDir), { code: 'ENOENT' })
 })
 
-test('0084: its memory follows the size of its database, and DATABASE_CACHE_MB is used instead where it is set', async (t) => {
+test('its memory follows the size of its database, and DATABASE_CACHE_MB is used instead where it is set', async (t) => {
   const dataDir = await preparedFolder(t)
   const folder = join(dataDir, 'postgres')
   const cacheOf = async (env: NodeJS.ProcessEnv) => {
@@ -100,7 +100,7 @@ test('0084: its memory follows the size of its database, and DATABASE_CACHE_MB i
   assert.deepEqual(await cacheOf({}), [`${usualCacheMb(databaseBytes(folder))}MB`])
 })
 
-test('0084: the cache is half of the database, within 128 MB, 1 GB and an eighth of the memory', () => {
+test('the cache is half of the database, within 128 MB, 1 GB and an eighth of the memory', () => {
   const [mb, gb] = [1024 ** 2, 1024 ** 3]
   const cached = ([database, memory]: [number, number]) => usualCacheMb(database, memory)
   const sizes: [number, number][] = [

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 /**
  * Memory for pages, in MB: half of the database, but no more than an eighth of the memory (decision 0084). PostgreSQL
- * keeps a list of as many pages as could fit, so an idle service with few users would need 16 MB more for the most.
+ * derives the buffers of the WAL from it; both would cost an idle service with few users 20 MB.
  */
 export function usualCacheMb(databaseBytes: number, memoryBytes = memory()): number {
   const mb = (bytes: number) => Math.floor(bytes / 1024 ** 2)

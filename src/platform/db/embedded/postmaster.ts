@@ -85,8 +85,6 @@ export const settingsOf = ({
   'logging_collector=off',
   'log_destination=stderr',
   `shared_buffers=${cluster.cacheMb}MB`,
-  // PostgreSQL's own choice grows with the cache, up to 16 MB, which it writes at its start.
-  'wal_buffers=2MB',
   ...archivingSettings(cluster)
 ]
 

@@ -7,6 +7,7 @@ import pg from 'pg'
 import { readConfig } from '../../src/platform/config/config.ts'
 import { databaseBytes, usualCacheMb } from '../../src/platform/db/embedded/cache.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/embedded.ts'
+import { explain } from '../../src/platform/db/embedded/log.ts'
 import { stopPostmaster } from '../../src/platform/db/embedded/postmaster.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import {
@@ -98,6 +99,11 @@ test('its memory follows the size of its database, and DATABASE_CACHE_MB is used
   await writeFile(large, '')
   await truncate(large, 600 * 1024 ** 2)
   assert.deepEqual(await cacheOf({}), [`${usualCacheMb(databaseBytes(folder))}MB`])
+})
+
+test('a cache that is larger than the memory is named as the reason why PostgreSQL does not start', () => {
+  const refused = 'FATAL:  could not map anonymous shared memory: Cannot allocate memory'
+  assert.match(explain({ dataDir: '/data', log: '' }, refused).message, /lower DATABASE_CACHE_MB/)
 })
 
 test('the cache is half of the database, within 128 MB, 1 GB and an eighth of the memory', () => {

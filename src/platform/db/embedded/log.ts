@@ -41,7 +41,9 @@ export function explain({ dataDir, log }: { dataDir: string; log: string }, writ
     return new OperatorError(`The data folder ${dataDir} is on a read-only filesystem. Set DATA_DIR to another folder.`)
   }
   if (/Cannot allocate memory|could not (map|create) (anonymous )?shared memory/.test(written)) {
-    return new OperatorError('There is too little memory to start PostgreSQL. Free some, or set DATABASE_URL.')
+    return new OperatorError(
+      'There is too little memory to start PostgreSQL. Free some, lower DATABASE_CACHE_MB where it is set, or set DATABASE_URL.'
+    )
   }
   if (/GLIBC|loading shared libraries|cannot execute|Exec format/.test(written)) {
     return new OperatorError(

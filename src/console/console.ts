@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import type { Routes } from '../platform/http/routes.ts'
 import { createFailures } from './failures.ts'
@@ -14,7 +15,12 @@ export { type ConsoleFiles, readFiles } from './files.ts'
 export interface ConsoleState {
   files?: ConsoleFiles
   waiting?: string
+  /** Ends when the files are there, or when it is clear that they will not be. */
+  loading?: Promise<void>
 }
+
+/** A page that stayed open over a restart asks for its next file at once; reading a built console takes less than this. */
+const loadingMs = 5_000
 
 /** The page may load everything from the service itself, and images of notifications also from other sites. */
 const policy = [
@@ -40,7 +46,7 @@ export function consoleRoutes(open: Routes<null, never>, state: ConsoleState, ne
   for (const path of ['/', '/console']) {
     open.get(path, { summary: 'To the console', hidden: true }, ({ reply }) => reply.redirect('/console/', 302))
   }
-  open.get('/console/*', { summary: 'The console', hidden: true }, ({ params, request, reply }) => {
+  open.get('/console/*', { summary: 'The console', hidden: true }, async ({ params, request, reply }) => {
     reply.headers({
       'content-security-policy': policy,
       'x-content-type-options': 'nosniff',
@@ -49,10 +55,13 @@ export function consoleRoutes(open: Routes<null, never>, state: ConsoleState, ne
     const name = params['*'] ?? ''
     if (name === 'waiting.js') return reply.type('text/javascript; charset=utf-8').send(reloadSoon)
     if (name === 'push-worker.js') return reply.type('text/javascript; charset=utf-8').send(pushWorker)
-    const file = state.files?.get(name)
-    if (file && name !== 'index.html') return sendFile(reply, file, request.headers['accept-encoding'])
-    // A name with an extension is a missing file. Any other path is a page of the router in index.html.
-    if (/\.[a-z0-9]+$/i.test(name) && name !== 'index.html') return reply.code(404).send({ error: 'Not Found' })
+    // A name with an extension is a file. Any other path is a page of the router in index.html.
+    if (/\.[a-z0-9]+$/i.test(name) && name !== 'index.html') {
+      if (!state.files) await Promise.race([state.loading, sleep(loadingMs, undefined, { ref: false })])
+      const file = state.files?.get(name)
+      if (file) return sendFile(reply, file, request.headers['accept-encoding'])
+      return reply.code(404).send({ error: 'Not Found' })
+    }
     if (!state.files) return sendWaiting(reply, state.waiting ?? 'This start does not serve the console.')
     return sendFile(reply, state.files.get('index.html')!, request.headers['accept-encoding'])
   })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { ConsoleState } from '../../src/console/console.ts'
 import { ask } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
@@ -114,5 +115,19 @@ describe('the pages of the console', () => {
     assert.match(page.text, /<script src="\/console\/waiting\.js"/)
     assert.match((await service.ask('GET', '/console/waiting.js')).text, /location\.reload/)
     assert.equal((await service.ask('GET', '/consoles')).status, 404)
+  })
+
+  it('that are open over a restart get the files they ask for while the service still reads them', async () => {
+    const { promise: loading, resolve: loaded } = Promise.withResolvers<void>()
+    const state: ConsoleState = { waiting: 'The console is being built.', loading }
+    const restarted = await service.another({}, { console: state })
+    const [file, page] = [restarted.ask('GET', '/console/assets/lab-1.js'), await restarted.ask('GET', '/console/lab')]
+    assert.match(page.text, /The console is being built\./, 'a page does not wait')
+    const body = Buffer.from('export {}')
+    state.files = new Map([['assets/lab-1.js', { type: 'text/javascript', body, encoded: {}, hashed: true }]])
+    loaded()
+    assert.deepEqual([(await file).status, (await file).text], [200, 'export {}'])
+    assert.equal((await restarted.ask('GET', '/console/assets/lab-2.js')).status, 404)
+    await restarted.close()
   })
 })

@@ -10,7 +10,11 @@ export const newConsole = (): ConsoleState => ({
 const pauseMs = 50
 
 /** Builds the console after the start, which does not wait for it. */
-export async function fillConsole(state: ConsoleState, dataDir: string, log: Log): Promise<void> {
+export function fillConsole(state: ConsoleState, dataDir: string, log: Log): void {
+  state.loading = fill(state, dataDir, log)
+}
+
+async function fill(state: ConsoleState, dataDir: string, log: Log): Promise<void> {
   await sleep(pauseMs)
   const { builtConsole, readFiles } = await import('../../console/console.ts')
   try {

@@ -56,7 +56,7 @@ async function start({ env, role, json, connection, parentId, first, port }: Sta
   }
   const console = newConsole()
   const app = await startApp({ config, database: { connection }, log, role, say, console, siblings })
-  if (role !== 'worker') void fillConsole(console, config.DATA_DIR, log)
+  if (role !== 'worker') fillConsole(console, config.DATA_DIR, log)
   freeIdleMemory()
   log.info('process started')
   return app

@@ -34,7 +34,7 @@ export async function serve(config: Config, role: NodeRole, { json = false } = {
     log.info({ url: app.baseUrl, role, version, database: database.name }, 'started')
     if (json) process.stdout.write(`${JSON.stringify(introduction(app, config), null, 2)}\n`)
     else say(greeting(app, config, role))
-    if (role !== 'worker') void fillConsole(console, config.DATA_DIR, log)
+    if (role !== 'worker') fillConsole(console, config.DATA_DIR, log)
     void database.exited.then(() => {
       log.fatal('PostgreSQL has ended and does not start again')
       stop(1)

@@ -55,6 +55,23 @@ describe('saved segments', () => {
       assert.deepEqual([(await count(wrong)).status, (await count(wrong)).json.code], [400, 'invalid_segment'])
   })
 
+  it('are counted as far as the turns of the project allow, beside others that take long', async () => {
+    const project = await service.project()
+    await givenUser(project, 'slow', 'phone')
+    const text = `${'ab'.repeat(5_000)}c`
+    await project.call('PATCH', '/api/v1/users/slow', { json: { properties: { text } } })
+    const count = (segment: Json) => service.manage('POST', `${at(project)}:count`, { json: { segment } })
+    // Both turns of the project are taken until the limit of a statement, which is later than that of a count.
+    const long = count({ attribute: 'user.text', operator: 'matches', value: '^(.+)(.+)(.+)\\1\\2\\3$' })
+    const taken = `select 1 from pg_stat_activity
+      where datname = current_database() and state = 'active' and query like 'select%count(%as users%' and pid <> pg_backend_pid()`
+    await eventually(async () => assert.equal((await service.sql(taken)).length, 2))
+    const { status, json } = await count(above(1))
+    const { reason, users, complete } = json
+    assert.deepEqual({ status, reason, users, complete }, { status: 200, reason: 'busy', users: 0, complete: false })
+    assert.equal((await long).json.reason, 'segment_too_slow')
+  })
+
   it('have the same size whether an index finds their users or all are compared', async () => {
     const project = await service.project()
     await givenMany(service, project, 30, 'indexed')

@@ -43,7 +43,11 @@ export const SavedAnswer = Type.Object({
 })
 export const CountAnswer = Type.Object({
   ...size,
-  reason: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Why it is not complete.' }),
+  reason: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description:
+      'Why it is not complete: `too_many_users` for three seconds, `busy` while other segments of the project were counted, `segment_too_slow`, `segment_invalid`, or `missing_trigger_property`, where the size depends on a trigger.'
+  }),
   visited: Type.Optional(
     Type.Integer({ description: 'If the time was too short: how many users were compared until then.' })
   ),

@@ -7,7 +7,7 @@ import { aboutUsers } from '../../users/users.ts'
 import { type CompiledSegment, compileSegment } from '../compile.ts'
 import type { Segment } from '../language.ts'
 import { countBatch, countUsers, firstUser, type SegmentAt, SegmentFailed } from '../store.ts'
-import { patiently } from '../turns.ts'
+import { patiently, SegmentBusy } from '../turns.ts'
 import { type FoundByIndex, findByIndex } from './indexed.ts'
 import { countIndexed } from './indexed-store.ts'
 import { writeOut } from './refs.ts'
@@ -165,11 +165,11 @@ async function countSize(
   // It compares with properties of a trigger, and there is none.
   if (segment(1).matchesNone) return { ...size, complete: false, reason: 'missing_trigger_property' }
   let visited = 0
+  const cutOff = (reason: string) => ({ ...size, complete: false, reason, ...(visited > 0 && { visited }) })
   try {
     for (let user: string | null = firstUser; user !== null; ) {
       signal?.throwIfAborted()
-      if (steadyMs() > deadline())
-        return { ...size, complete: false, reason: 'too_many_users', ...(visited > 0 && { visited }) }
+      if (steadyMs() > deadline()) return cutOff('too_many_users')
       const counted = await nextBatch(user, deadline())
       visited += counted.visited
       size.users += counted.users
@@ -180,6 +180,8 @@ async function countSize(
     return size
   } catch (error) {
     if (error instanceof SegmentFailed) return { ...size, complete: false, reason: error.reason }
+    // Other counts of the project had all turns until the deadline.
+    if (error instanceof SegmentBusy) return cutOff('busy')
     throw error
   }
 }

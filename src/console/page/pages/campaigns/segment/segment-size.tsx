@@ -37,6 +37,7 @@ function sizeText({ users, reachable_users, complete, reason, ...rest }: Segment
   if (reason === 'missing_trigger_property') return 'The size depends on trigger properties.'
   if (reason === 'segment_too_slow' || reason === 'segment_invalid')
     return 'These conditions take too long to be counted.'
+  if (reason === 'busy' && users === 0) return 'Other segments of the project are being counted.'
   const matching = `${complete ? '' : 'At least '}${plural(users, 'user')} ${users === 1 ? 'matches' : 'match'}`
   return `${matching}, ${reachable_users.toLocaleString()} can be reached.${countedText(rest)}`
 }

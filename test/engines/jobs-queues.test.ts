@@ -50,7 +50,7 @@ it('a job that waits without a slot keeps its lease, and the number of such jobs
   const attempts = new Set<number>()
   const job = defineJob({
     name: 'test.wait',
-    leaseMs: 600,
+    leaseMs: 1_500,
     async run(_, { attempt, freeSlot }) {
       began += 1
       attempts.add(attempt)
@@ -63,7 +63,7 @@ it('a job that waits without a slot keeps its lease, and the number of such jobs
   await jobs.addMany(pool, job, payloads(100))
   // 64 wait for each slot, and one has the slot.
   await eventually(() => assert.equal(began, 65))
-  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  await new Promise((resolve) => setTimeout(resolve, 3_500))
   assert.deepEqual([began, [...attempts]], [65, [1]], 'no lease ran out')
   end()
   await worker.idle()

@@ -74,9 +74,13 @@ export interface Match {
   next: Place | null
 }
 
-/** Rows of the project $1 whose user id is at least $2 and less than $3. */
+/**
+ * Rows of the project $1 whose user id is at least $2 and less than $3. The planner must not know the second bound: of two
+ * ids that its histogram cannot tell apart it expects one user between them, and looks up the events of each. It expects a
+ * 200th of users and events between bounds of which it knows one.
+ */
 const inBatch = (table: string, id: string) =>
-  `${table}.project_id = $1 and ${id} >= $2 and ($3::uuid is null or ${id} < $3)`
+  `${table}.project_id = $1 and ${id} >= $2 and ($3::uuid is null or ${id} < (select $3::uuid))`
 const usersInBatch = inBatch('u', 'u.id')
 const scope: Scope = {
   checked: usersInBatch,

@@ -1,6 +1,6 @@
 import type { reach } from '../../devices/devices.ts'
 import type { Db } from '../../platform/db/db.ts'
-import { statement } from '../../platform/db/statement.ts'
+import { type Statement, statement } from '../../platform/db/statement.ts'
 import { firstIdAt, isUuid, type ProjectId } from '../../platform/ids.ts'
 import type { Recipient } from '../../templates/templates.ts'
 import type { Choices } from '../../users/users.ts'
@@ -58,21 +58,28 @@ const named = statement(
 const reached = `u.id as user_id, d.id as device_id, u.project_user_id, u.properties, d.platform, d.facts, d.push_permission,
           u.choices, t.token, t.type, t.environment, t.app_identifier, t.registered_at`
 const theirTokens = 'left join push_tokens t on t.project_id = $1 and t.device_id = d.id and t.dead_since is null'
-// The same look-ups, with all that a message needs: for a few targets, of which most are reached.
-const namedReachable = statement(
-  'campaigns.targets_reachable',
-  `select 'project_user_id' as kind, u.project_user_id as value, ${reached}
-     from users u left join devices d on d.project_id = $1 and d.user_id = u.id ${theirTokens}
-    where u.project_id = $1 and u.project_user_id = any($2::text[])
-   union all
-   select 'user_id', u.id::text, ${reached}
-     from users u left join devices d on d.project_id = $1 and d.user_id = u.id ${theirTokens}
-    where u.project_id = $1 and u.id = any($3::uuid[])
-   union all
-   select 'device_id', d.id, ${reached}
-     from devices d join users u on u.project_id = $1 and u.id = d.user_id ${theirTokens}
-    where d.project_id = $1 and d.id = any($4::text[])`
-)
+// The same look-ups, with all that a message needs: for a few targets, of which most are reached. They are statements of their
+// own, because PostgreSQL plans each list anew, all three of them for targets of one kind.
+const reachable: Record<TargetKind, Statement> = {
+  project_user_id: statement(
+    'campaigns.reachable_names',
+    `select 'project_user_id' as kind, u.project_user_id as value, ${reached}
+       from users u left join devices d on d.project_id = $1 and d.user_id = u.id ${theirTokens}
+      where u.project_id = $1 and u.project_user_id = any($2::text[])`
+  ),
+  user_id: statement(
+    'campaigns.reachable_users',
+    `select 'user_id' as kind, u.id::text as value, ${reached}
+       from users u left join devices d on d.project_id = $1 and d.user_id = u.id ${theirTokens}
+      where u.project_id = $1 and u.id = any($2::uuid[])`
+  ),
+  device_id: statement(
+    'campaigns.reachable_devices',
+    `select 'device_id' as kind, d.id as value, ${reached}
+       from devices d join users u on u.project_id = $1 and u.id = d.user_id ${theirTokens}
+      where d.project_id = $1 and d.id = any($2::text[])`
+  )
+}
 
 /** Devices with their users, in the order of their ids. Deleted devices are missing. */
 export const loadRecipients = (db: Db, projectId: ProjectId, deviceIds: string[]) =>
@@ -124,12 +131,15 @@ export interface Named {
 }
 
 /** The users and devices that targets name. Unknown targets are missing from the result. */
-export const findNamed = (db: Db, projectId: ProjectId, targets: StoredTarget[]): Promise<Named[]> =>
-  db.query<Named>(named, namesOf(projectId, targets))
+export const findNamed = (db: Db, projectId: ProjectId, targets: StoredTarget[]): Promise<Named[]> => {
+  const { project_user_id, user_id, device_id } = valuesOf(targets)
+  return db.query<Named>(named, [projectId, project_user_id, user_id, device_id])
+}
 
-function namesOf(projectId: ProjectId, targets: StoredTarget[]): unknown[] {
-  const of = (wanted: TargetKind) => targets.filter(([kind]) => kind === wanted).map(([, value]) => value)
-  return [projectId, of('project_user_id'), of('user_id').filter(isUuid), of('device_id')]
+function valuesOf(targets: StoredTarget[]): Record<TargetKind, string[]> {
+  const values: Record<TargetKind, string[]> = { project_user_id: [], user_id: [], device_id: [] }
+  for (const [kind, value] of targets) if (kind !== 'user_id' || isUuid(value)) values[kind].push(value)
+  return values
 }
 
 /** The same with the recipients, by their devices. */
@@ -138,7 +148,12 @@ export async function findNamedReachable(
   projectId: ProjectId,
   targets: StoredTarget[]
 ): Promise<{ named: Named[]; recipients: Map<string, Reachable> }> {
-  const rows = await db.query<Named & Reachable>(namedReachable, namesOf(projectId, targets))
+  const values = valuesOf(targets)
+  const kinds = (Object.keys(reachable) as TargetKind[]).filter((kind) => values[kind].length > 0)
+  const found = await Promise.all(
+    kinds.map((kind) => db.query<Named & Reachable>(reachable[kind], [projectId, values[kind]]))
+  )
+  const rows = found.flat()
   const recipients = new Map<string, Reachable>()
   for (const { kind: _kind, value: _value, ...row } of rows) {
     if (row.device_id === null) continue

@@ -149,7 +149,7 @@ describe('coalesced writes', () => {
   })
 
   it('that are paced wait after several, and share the next statement', async () => {
-    const run = async (paced: boolean) => {
+    const run = async (paced: 'always' | 'few' | undefined, first = ['a', 'b']) => {
       const batches: string[][] = []
       const statement = async (_project: ProjectId, batch: string[]) => {
         batches.push(batch)
@@ -157,17 +157,18 @@ describe('coalesced writes', () => {
         return batch
       }
       const writes = createCoalescer<string, string>(statement, undefined, { paced })
-      await Promise.all(['a', 'b'].map((key) => writes.write(one, key, key)))
+      await Promise.all(first.map((key) => writes.write(one, key, key)))
       const third = writes.write(one, 'c', 'c')
       await new Promise((resolve) => setTimeout(resolve, 1))
       await Promise.all([third, writes.write(one, 'd', 'd')])
-      return batches
+      return batches.slice(1)
     }
-    assert.deepEqual(await run(false), [['a', 'b'], ['c'], ['d']])
-    assert.deepEqual(await run(true), [
-      ['a', 'b'],
-      ['c', 'd']
-    ])
+    assert.deepEqual(await run(undefined), [['c'], ['d']])
+    assert.deepEqual(await run('always'), [['c', 'd']])
+    assert.deepEqual(await run('few'), [['c', 'd']])
+    const many = Array.from({ length: 17 }, (_, number) => String(number))
+    assert.deepEqual(await run('always', many), [['c', 'd']])
+    assert.deepEqual(await run('few', many), [['c'], ['d']])
   })
 
   it('that are paced wait no longer than until all callers are back', async (t) => {
@@ -179,7 +180,7 @@ describe('coalesced writes', () => {
         return batch
       },
       undefined,
-      { paced: true }
+      { paced: 'always' }
     )
     await Promise.all(['a', 'b'].map((key) => writes.write(one, key, key)))
     // The pause never ends by itself.
@@ -195,7 +196,7 @@ describe('coalesced writes', () => {
   })
 
   it('that are paced do not wait after one alone', async () => {
-    const writes = createCoalescer<number, number>(async (_project, batch) => batch, undefined, { paced: true })
+    const writes = createCoalescer<number, number>(async (_project, batch) => batch, undefined, { paced: 'always' })
     for (let number = 0; number < 3; number += 1) assert.equal(await writes.write(one, 'k', number), number)
   })
 })

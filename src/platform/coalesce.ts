@@ -51,11 +51,12 @@ export interface Gathering {
    */
   isOfRequests?: boolean
   /**
-   * Whether a statement after one with several writes waits for four times as long as that one took, at most 20 ms: for an
-   * engine on which a statement costs much, however few rows it has. It is sent earlier if as many writes wait as there
-   * were callers before, so that a few who write again at once do not wait.
+   * A statement after one with several writes waits for four times as long as that one took, at most 20 ms. `always`: for
+   * an engine on which a statement costs much, however few rows it has. `few`: only after one with at most sixteen writes,
+   * where the fixed cost of all that follows from each statement matters more than the pause (docs/decisions/0074). It is
+   * sent earlier if as many writes wait as there were callers before, so that a few who write again at once do not wait.
    */
-  paced?: boolean
+  paced?: 'always' | 'few' | undefined
 }
 
 export interface Coalescer<Write, Answer> {
@@ -93,7 +94,7 @@ const maxLanes = 1_000
 export function createCoalescer<Write, Answer>(
   run: (projectId: ProjectId, writes: Write[]) => Promise<Answer[]>,
   weigh: (write: Write) => number = () => 0,
-  { gatherMs = 0, isOfRequests = true, paced = false }: Gathering = {}
+  { gatherMs = 0, isOfRequests = true, paced }: Gathering = {}
 ): Coalescer<Write, Answer> {
   const lanes = new Map<ProjectId, Lane<Write, Answer>>()
   const count = isOfRequests ? addBacklog : () => {}
@@ -122,7 +123,7 @@ export function createCoalescer<Write, Answer>(
         const writes = batch.map(({ write }) => write)
         const spans = batch.map(({ span }) => span)
         const answers = await inSpansOf(spans, () => run(projectId, writes))
-        if (paced && batch.length > 1) {
+        if (paced && batch.length > 1 && (paced === 'always' || batch.length <= fewWrites)) {
           lane.fromMs = steadyMs() + Math.min(pauseFactor * (steadyMs() - beganMs), longestPauseMs)
           lane.callers = batch.length + lane.waiting.length
         }

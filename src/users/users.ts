@@ -55,7 +55,9 @@ export interface UsersOptions {
 }
 
 export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
-  const writes = createCoalescer<Write, Outcome>(runTogether, undefined, { paced: pool.isDistributed })
+  const writes = createCoalescer<Write, Outcome>(runTogether, undefined, {
+    paced: pool.isDistributed ? 'always' : undefined
+  })
   const indexes = createIndexes(pool)
 
   /**

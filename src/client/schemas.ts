@@ -1724,7 +1724,7 @@ export interface SegmentCount {
   devices: number
   /** false: not all users were counted, and the numbers are lower bounds. */
   complete: boolean
-  /** Why it is not complete. */
+  /** Why it is not complete: `too_many_users` for three seconds, `busy` while other segments of the project were counted, `segment_too_slow`, `segment_invalid`, or `missing_trigger_property`, where the size depends on a trigger. */
   reason: string | null
   /** If the time was too short: how many users were compared until then. */
   visited?: number

@@ -1,17 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConsoleState } from '../../console/console.ts'
 import type { Log } from '../../platform/log.ts'
-
-export const newConsole = (): ConsoleState => ({
-  waiting: 'The console is being built, only this time. It opens by itself…'
-})
+import type { NodeRole } from '../../platform/nodes/nodes.ts'
 
 /** The first requests go before the hash over the sources of the console. */
 const pauseMs = 50
 
-/** Builds the console after the start, which does not wait for it. */
-export function fillConsole(state: ConsoleState, dataDir: string, log: Log): void {
-  state.loading = fill(state, dataDir, log)
+/**
+ * The console of a process, and the function that builds it after the start, which does not wait for it. It counts as being
+ * loaded from the beginning: a page that stayed open over a restart asks for files as soon as the service listens.
+ */
+export function newConsole(role: NodeRole) {
+  const waiting = 'The console is being built, only this time. It opens by itself…'
+  if (role === 'worker') return { state: { waiting }, fill() {} }
+  const { promise: loading, resolve } = Promise.withResolvers<void>()
+  const state: ConsoleState = { waiting, loading }
+  return { state, fill: (dataDir: string, log: Log) => void fill(state, dataDir, log).finally(resolve) }
 }
 
 async function fill(state: ConsoleState, dataDir: string, log: Log): Promise<void> {

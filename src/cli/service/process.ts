@@ -8,7 +8,7 @@ import { createLog, type Log } from '../../platform/log.ts'
 import type { MetricReport } from '../../platform/metrics.ts'
 import { Line } from '../../platform/siblings/line.ts'
 import type { GroupState, Siblings } from '../../platform/siblings/siblings.ts'
-import { fillConsole, newConsole } from './console-files.ts'
+import { newConsole } from './console-files.ts'
 import type { OfParent, Outcome, Start } from './processes/questions.ts'
 
 /** The parent does nothing that takes time. */
@@ -54,9 +54,9 @@ async function start({ env, role, json, connection, parentId, first, port }: Sta
     reports: () => line.ask<MetricReport[]>({ kind: 'reports' }, reportsMs),
     take: (hosts, buckets) => line.ask<unknown[][]>({ kind: 'take', hosts, buckets }, takeMs)
   }
-  const console = newConsole()
-  const app = await startApp({ config, database: { connection }, log, role, say, console, siblings })
-  if (role !== 'worker') fillConsole(console, config.DATA_DIR, log)
+  const console = newConsole(role)
+  const app = await startApp({ config, database: { connection }, log, role, say, console: console.state, siblings })
+  console.fill(config.DATA_DIR, log)
   freeIdleMemory()
   log.info('process started')
   return app

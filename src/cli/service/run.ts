@@ -6,7 +6,7 @@ import { freeIdleMemory } from '../../platform/idle-memory.ts'
 import { createLog } from '../../platform/log.ts'
 import type { NodeRole } from '../../platform/nodes/nodes.ts'
 import { version } from '../../platform/version.ts'
-import { fillConsole, newConsole } from './console-files.ts'
+import { newConsole } from './console-files.ts'
 import { greeting, introduction } from './greeting.ts'
 import { stopOnSignals } from './stopping.ts'
 
@@ -28,13 +28,15 @@ export async function serve(config: Config, role: NodeRole, { json = false } = {
   })
   if (!database) return 0
   try {
-    const console = newConsole()
-    const app = await startApp({ config, database, log, role, say, console }).catch(lostAt(database.name))
+    const console = newConsole(role)
+    const app = await startApp({ config, database, log, role, say, console: console.state }).catch(
+      lostAt(database.name)
+    )
     // Before the greeting, so that the greeting stays on the screen.
     log.info({ url: app.baseUrl, role, version, database: database.name }, 'started')
     if (json) process.stdout.write(`${JSON.stringify(introduction(app, config), null, 2)}\n`)
     else say(greeting(app, config, role))
-    if (role !== 'worker') fillConsole(console, config.DATA_DIR, log)
+    console.fill(config.DATA_DIR, log)
     void database.exited.then(() => {
       log.fatal('PostgreSQL has ended and does not start again')
       stop(1)

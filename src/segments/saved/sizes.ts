@@ -61,7 +61,8 @@ export const sizesOf = (pool: Pool) => ({
         for (const id of await segmentsDue(pool, projectId, day)) {
           signal.throwIfAborted()
           const size = await countSaved(pool, projectId, id, dailyMs, signal)
-          if (!size) continue
+          // A busy project is counted an hour later: a size of none would stand in its history.
+          if (!size || size.reason === 'busy') continue
           const { reason: _, visited: __, about: ___, ...counted } = size
           await putSize(pool, projectId, id, { ...counted, day, counted_at: new Date() })
           await sweepSizes(pool, projectId, id, first)

@@ -68,7 +68,7 @@ export function createDevices({
       return batch.map(({ id }) => rows.get(id)!)
     },
     undefined,
-    { paced: pool.isDistributed ? 'always' : undefined }
+    { paced: pool.isDistributed }
   )
 
   /** Locks devices first, then tokens, then users, each in order. Every writer of devices locks in this order. */

@@ -80,7 +80,7 @@ export function createEvents({
       return outcomes
     },
     roughBytes,
-    { paced: pool.isDistributed ? 'always' : undefined }
+    { paced: pool.isDistributed }
   )
 
   /** The partition of the month is missing if no worker has run for months, or the clock was set. It is created then. */

@@ -149,7 +149,7 @@ describe('coalesced writes', () => {
   })
 
   it('that are paced wait after several, and share the next statement', async () => {
-    const run = async (paced: 'always' | 'few' | undefined, first = ['a', 'b']) => {
+    const run = async (paced: boolean | 'few', first = ['a', 'b']) => {
       const batches: string[][] = []
       const statement = async (_project: ProjectId, batch: string[]) => {
         batches.push(batch)
@@ -163,11 +163,11 @@ describe('coalesced writes', () => {
       await Promise.all([third, writes.write(one, 'd', 'd')])
       return batches.slice(1)
     }
-    assert.deepEqual(await run(undefined), [['c'], ['d']])
-    assert.deepEqual(await run('always'), [['c', 'd']])
+    assert.deepEqual(await run(false), [['c'], ['d']])
+    assert.deepEqual(await run(true), [['c', 'd']])
     assert.deepEqual(await run('few'), [['c', 'd']])
     const many = Array.from({ length: 17 }, (_, number) => String(number))
-    assert.deepEqual(await run('always', many), [['c', 'd']])
+    assert.deepEqual(await run(true, many), [['c', 'd']])
     assert.deepEqual(await run('few', many), [['c'], ['d']])
   })
 
@@ -180,7 +180,7 @@ describe('coalesced writes', () => {
         return batch
       },
       undefined,
-      { paced: 'always' }
+      { paced: true }
     )
     await Promise.all(['a', 'b'].map((key) => writes.write(one, key, key)))
     // The pause never ends by itself.
@@ -196,7 +196,7 @@ describe('coalesced writes', () => {
   })
 
   it('that are paced do not wait after one alone', async () => {
-    const writes = createCoalescer<number, number>(async (_project, batch) => batch, undefined, { paced: 'always' })
+    const writes = createCoalescer<number, number>(async (_project, batch) => batch, undefined, { paced: true })
     for (let number = 0; number < 3; number += 1) assert.equal(await writes.write(one, 'k', number), number)
   })
 })

@@ -51,12 +51,12 @@ export interface Gathering {
    */
   isOfRequests?: boolean
   /**
-   * A statement after one with several writes waits for four times as long as that one took, at most 20 ms. `always`: for
-   * an engine on which a statement costs much, however few rows it has. `few`: only after one with at most sixteen writes,
-   * where the fixed cost of all that follows from each statement matters more than the pause (docs/decisions/0074). It is
-   * sent earlier if as many writes wait as there were callers before, so that a few who write again at once do not wait.
+   * Whether a statement after one with several writes waits for four times as long as that one took, at most 20 ms: for an
+   * engine on which a statement costs much, however few rows it has. `few`: only after one with at most sixteen writes,
+   * where the fixed cost of all that follows from a statement matters more than the pause (docs/decisions/0074). It is sent
+   * earlier if as many writes wait as there were callers before, so that a few who write again at once do not wait.
    */
-  paced?: 'always' | 'few' | undefined
+  paced?: boolean | 'few'
 }
 
 export interface Coalescer<Write, Answer> {
@@ -94,7 +94,7 @@ const maxLanes = 1_000
 export function createCoalescer<Write, Answer>(
   run: (projectId: ProjectId, writes: Write[]) => Promise<Answer[]>,
   weigh: (write: Write) => number = () => 0,
-  { gatherMs = 0, isOfRequests = true, paced }: Gathering = {}
+  { gatherMs = 0, isOfRequests = true, paced = false }: Gathering = {}
 ): Coalescer<Write, Answer> {
   const lanes = new Map<ProjectId, Lane<Write, Answer>>()
   const count = isOfRequests ? addBacklog : () => {}
@@ -123,7 +123,7 @@ export function createCoalescer<Write, Answer>(
         const writes = batch.map(({ write }) => write)
         const spans = batch.map(({ span }) => span)
         const answers = await inSpansOf(spans, () => run(projectId, writes))
-        if (paced && batch.length > 1 && (paced === 'always' || batch.length <= fewWrites)) {
+        if (paced && batch.length > 1 && (paced !== 'few' || batch.length <= fewWrites)) {
           lane.fromMs = steadyMs() + Math.min(pauseFactor * (steadyMs() - beganMs), longestPauseMs)
           lane.callers = batch.length + lane.waiting.length
         }

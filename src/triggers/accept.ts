@@ -43,7 +43,7 @@ export function createAccept({
       return triggers.map(({ id }) => written.has(id))
     },
     roughBytes,
-    { paced: pool.isDistributed ? 'always' : 'few' }
+    { paced: pool.isDistributed || 'few' }
   )
 
   /** The key, the trigger and the response are one transaction: a repeated request finds all of them or none. */

@@ -55,9 +55,7 @@ export interface UsersOptions {
 }
 
 export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
-  const writes = createCoalescer<Write, Outcome>(runTogether, undefined, {
-    paced: pool.isDistributed ? 'always' : undefined
-  })
+  const writes = createCoalescer<Write, Outcome>(runTogether, undefined, { paced: pool.isDistributed })
   const indexes = createIndexes(pool)
 
   /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { newConsole } from '../../src/cli/service/console-files.ts'
 import type { ConsoleState } from '../../src/console/console.ts'
 import { ask } from '../support/http.ts'
 import { startService } from '../support/service.ts'
@@ -129,5 +130,10 @@ describe('the pages of the console', () => {
     assert.deepEqual([(await file).status, (await file).text], [200, 'export {}'])
     assert.equal((await restarted.ask('GET', '/console/assets/lab-2.js')).status, 404)
     await restarted.close()
+  })
+
+  it('wait for the files from the moment the service listens, and not at a worker, which has none', () => {
+    assert.ok(newConsole('all').state.loading instanceof Promise)
+    assert.equal(newConsole('worker').state.loading, undefined)
   })
 })

@@ -11,10 +11,10 @@ const pauseMs = 50
  * loaded from the beginning: a page that stayed open over a restart asks for files as soon as the service listens.
  */
 export function newConsole(role: NodeRole) {
-  const waiting = 'The console is being built, only this time. It opens by itself…'
-  if (role === 'worker') return { state: { waiting }, fill() {} }
-  const { promise: loading, resolve } = Promise.withResolvers<void>()
-  const state: ConsoleState = { waiting, loading }
+  const state: ConsoleState = { waiting: 'The console is being built, only this time. It opens by itself…' }
+  if (role === 'worker') return { state, fill() {} }
+  const { promise, resolve } = Promise.withResolvers<void>()
+  state.loading = promise
   return { state, fill: (dataDir: string, log: Log) => void fill(state, dataDir, log).finally(resolve) }
 }
 

@@ -151,10 +151,14 @@ async function open(env: Record<string, string>, given: Given): Promise<TestServ
     },
     sql: async (text, values) => (await behind.query(text, values)).rows,
     async hurry(job) {
+      // A run that is under way may have read the tables before the test wrote, so another one follows it.
       await behind.query(
         `with hurried as (
-           update jobs set ready = true, run_at = now()
-            where name = $1 and key = 'recurring' and claim is null and not ready
+           update jobs
+              set ready = claim is null,
+                  run_at = case when claim is null then now() else run_at end,
+                  again_at = case when claim is not null then now() end
+            where name = $1 and key = 'recurring' and not ready
            returning 1
          )
          select pg_notify('tidings_jobs', '') from hurried`,

@@ -214,10 +214,10 @@ export const putBack = statement(
    select id, claim, dies from mine`
 )
 
-/** Wakes the workers of other nodes when a stop has released jobs. */
 /** The payloads of the jobs of a project and name that have not ended. */
 export const payloads = statement('jobs.payloads', 'select payload from jobs where name = $1 and project_id = $2')
 
+/** Wakes the workers of other nodes when a stop has released jobs. */
 export const hint = statement('jobs.hint', `select pg_notify('${channel}', '')`)
 
 /** Whether any job that one of these workers could run is due. */

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isObject } from '../platform/fields.ts'
 import { jsonType, parseJson } from '../platform/http/body.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
+import { untilGone } from '../platform/http/streams/gone.ts'
 import { faultIn } from '../platform/json.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Asked } from './asked.ts'
@@ -129,14 +130,12 @@ const passedOn = [
 
 /** The request without its key and its body, which were read before. Aborted when the client goes away. */
 function webRequest(request: FastifyRequest, reply: FastifyReply): Request {
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
   const headers = new Headers()
   for (const name of passedOn) {
     const value = request.headers[name]
     if (typeof value === 'string') headers.set(name, value)
   }
-  return new Request('http://localhost/mcp', { method: 'POST', headers, signal: gone.signal })
+  return new Request('http://localhost/mcp', { method: 'POST', headers, signal: untilGone(reply) })
 }
 
 async function send(reply: FastifyReply, response: Response): Promise<FastifyReply> {

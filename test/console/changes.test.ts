@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { givenCampaign } from '../support/campaigns.ts'
 import { eventually, startService, type TestProject } from '../support/service.ts'
 
@@ -159,6 +162,34 @@ describe('the streams of a trigger and of an inbox', () => {
       await service.ask('DELETE', '/console/session', { headers: { cookie } })
       // It waits until the service ends the stream, or its connection.
       await seen[0]!.text().catch(() => {})
+    }
+  })
+
+  it('give back the places of callers that hang up before the stream begins', async () => {
+    const project = await service.project({ mode: 'simulator' })
+    await givenCampaign(service, project)
+    const body = { audience: { broadcast: true }, send_at: new Date(Date.now() + 3_600_000).toISOString() }
+    const { trigger_id } = (await project.call('POST', '/api/v1/campaigns/news:trigger', { json: body })).json
+    const { hostname, port } = new URL(service.url)
+    for (const path of [`triggers/${trigger_id}/stream`, 'simulator/inbox', 'changes']) {
+      const url = `/manage/v1/projects/${project.id}/${path}`
+      const headers = { accept: 'text/event-stream', authorization: `Bearer ${service.adminToken}` }
+      const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+      const hangUp = async (afterMs: number) => {
+        const socket = connect(Number(port), hostname)
+        await once(socket, 'connect')
+        socket.write(`GET ${url} HTTP/1.1\r\nhost: ${hostname}\r\n${fields.join('')}\r\n`)
+        await sleep(afterMs)
+        socket.destroy()
+      }
+      for (let tries = 0; tries < 60; tries++) await hangUp(tries % 6)
+      await eventually(async () => {
+        const closing = new AbortController()
+        const open = () => fetch(`${service.url}${url}`, { headers, signal: closing.signal })
+        const streams = await Promise.all(Array.from({ length: 20 }, open))
+        closing.abort()
+        assert.deepEqual([...new Set(streams.map(({ status }) => status))], [200], path)
+      })
     }
   })
 })

@@ -152,6 +152,7 @@ const noReply = { header: () => noReply } as unknown as FastifyReply
 
 /** A stream may last for hours, and must not outlast the right of its caller to read it. */
 function endWithCaller(reply: FastifyReply, admitAgain: () => unknown): void {
+  if (reply.raw.destroyed) return
   const timer = setInterval(async () => {
     try {
       await admitAgain()

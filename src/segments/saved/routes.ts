@@ -10,6 +10,7 @@ import {
   timeOf
 } from '../../platform/http/paging.ts'
 import { largestBody, type Routes } from '../../platform/http/routes.ts'
+import { untilGone } from '../../platform/http/streams/gone.ts'
 import type { ManageAccess, ManageCaller } from '../../projects/projects.ts'
 import type { SavedSegments } from '../segments.ts'
 import { checkSegmentId } from './saved.ts'
@@ -122,11 +123,7 @@ export function segmentRoutes(manage: Routes<ManageCaller, ManageAccess>, segmen
       refusals: ['invalid_segment'],
       example: { segment: segmentExample.segment }
     },
-    ({ caller, body, reply }) => {
-      const gone = new AbortController()
-      reply.raw.on('close', () => gone.abort())
-      return sizes.countDraft(caller.project!.id, body.segment, gone.signal)
-    }
+    ({ caller, body, reply }) => sizes.countDraft(caller.project!.id, body.segment, untilGone(reply))
   )
 
   manage.post(

@@ -4,6 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { finished } from 'node:stream/promises'
 import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPlainReader, type Handle } from './reader.ts'
@@ -63,6 +64,8 @@ describe('0080: a connection that we read keeps the limits that Node keeps', () 
     socket.destroy()
     const response = await closed.promise
     assert.deepEqual([response.destroyed, response.writableFinished], [true, false])
+    // As with Node's own, a stream that begins only now learns it too.
+    await assert.rejects(finished(response), { code: 'ERR_STREAM_PREMATURE_CLOSE' })
   })
 
   it('closing ends a connection without a request at once, and one with a request after its response', async () => {

@@ -58,6 +58,11 @@ export class PlainResponse extends EventEmitter {
     return !this.writableEnded && !this.destroyed
   }
 
+  /** Streams that begin after their client has gone learn it from here, because the event is over. */
+  get closed(): boolean {
+    return this.destroyed
+  }
+
   get writableNeedDrain(): boolean {
     return this.socket.writableNeedDrain
   }

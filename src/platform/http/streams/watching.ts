@@ -43,6 +43,8 @@ export function createWatching(admit: Admit, most: Most): Watching {
     )
 
   return ({ caller: { actor, session, project }, request, reply }) => {
+    // Its response has emitted that it closed, and does so once: the place would never be free again.
+    if (reply.raw.destroyed) throw new Unavailable('The caller hung up.')
     const of = project!.id
     // Not the text of the cookie: a caller with a token may send any.
     const names = { caller: `${of} ${session?.id ?? actor}`, project: `project ${of}`, node: 'node' }

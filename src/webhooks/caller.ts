@@ -91,8 +91,18 @@ export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeout
     return new Promise((done, fail) => {
       const options = { method: 'POST', headers, signal, agent: url.protocol === 'https:' ? secure : plain }
       const request = (url.protocol === 'https:' ? https : http).request(url, options)
+      let responded = false
       request.on('error', (error) => fail(Object.assign(error, { again: request.reusedSocket && isReset(error) })))
+      // Status 101: without a listener Node destroys the connection, emits no error, and ignores the signal from then on.
+      request.on('upgrade', (response, socket) => {
+        socket.destroy()
+        done(answerOf(response))
+      })
+      request.on('close', () => {
+        if (!responded) fail(new Error('the receiver closed the connection'))
+      })
       request.on('response', (response) => {
+        responded = true
         // Only the status of a response matters; the beginning of its body is for people. A longer or slower body costs
         // the connection.
         void beginningOf(response).then((text) => done({ ...answerOf(response), ...(text && { body: text }) }))

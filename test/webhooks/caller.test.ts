@@ -205,3 +205,28 @@ test('a call reports the headers that it sent, and masks those that the subscrib
   assert.equal(sent.authorization, '••••••')
   assert.deepEqual([sent['content-type'], sent['webhook-signature']], ['application/a2a+json', 'v1,abc'])
 })
+
+test('a receiver that answers 101, hints without an end or nothing at all ends its call', async (t) => {
+  const answers: Record<string, string> = {
+    upgrade: 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    hints: 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n',
+    nothing: ''
+  }
+  for (const [kind, bytes] of Object.entries(answers)) {
+    const sockets: net.Socket[] = []
+    const server = net.createServer((socket) => {
+      sockets.push(socket.on('error', () => {}))
+      socket.once('data', () => (bytes ? socket.write(bytes) : socket.end()))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.after(() => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    })
+    const caller = callerFor(t, { allowPrivate: true, timeoutMs: 300 })
+    const { port } = server.address() as net.AddressInfo
+    const answer = plain(await caller.call(request(`http://127.0.0.1:${port}`)))
+    if (kind === 'upgrade') assert.deepEqual(answer, { status: 101, error: 'answered 101' })
+    else assert.match(answer.error!, kind === 'hints' ? /no answer within 0.3 s/ : /socket hang up|closed/)
+  }
+})

@@ -61,6 +61,7 @@ function post(
       })
     )
   }
+  let responded = false
   try {
     const outgoing = request(
       url,
@@ -76,10 +77,15 @@ function post(
         ...(ca && { ca })
       },
       (response) => {
+        responded = true
         read(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), fail)
       }
     )
     outgoing.on('error', fail)
+    // Status 101 ends the request without an error.
+    outgoing.on('close', () => {
+      if (!responded) fail(new Error('the connection was closed'))
+    })
     outgoing.end(body)
   } catch (error) {
     fail(error as Error)

@@ -39,7 +39,7 @@ export function createResources({ campaigns: saved, triggers: accepted }: Omit<M
   }
 
   const recent = async (projectId: ProjectId) =>
-    (await accepted.list(projectId, { from: null }, null, mostTriggers)).map(triggerResponse)
+    (await accepted.list(projectId, { from: null, until: null }, null, mostTriggers)).map(triggerResponse)
 
   /** The content of a resource; undefined where there is none of that name. */
   async function contentOf(caller: ApiCaller, uri: string): Promise<{ mimeType: string; text: string } | undefined> {

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Refusal } from '../platform/errors.ts'
 import { defaultLimit, encodeCursor, idAfter, page, pageQuery } from '../platform/http/paging.ts'
-import { firstIdAt, type ProjectId } from '../platform/ids.ts'
+import type { ProjectId } from '../platform/ids.ts'
 import { instantText } from '../platform/time.ts'
 import { instantRule } from '../segments/segments.ts'
 import { triggerResponse } from './response.ts'
@@ -20,14 +20,12 @@ export const TriggerQuery = Type.Object({
   accepted_before: Type.Optional(Type.String({ description: 'Only triggers accepted before then.' }))
 })
 
-/** One page of triggers, the newest first. Ids contain the time of acceptance, so times become bounds on ids. */
+/** One page of triggers, the newest first: by acceptance, and scheduled ones by the time they are scheduled for. */
 export async function listRows(triggers: Triggers, projectId: ProjectId, query: Static<typeof TriggerQuery>) {
   const { limit = defaultLimit, cursor, campaign_id: campaignId, state } = query
-  const from = firstAt('accepted_after', query.accepted_after)
-  const until = firstAt('accepted_before', query.accepted_before)
-  const after = idAfter(cursor)
-  const before = after !== null && until !== null && until < after ? until : (after ?? until)
-  const rows = await triggers.list(projectId, { campaignId, state, from }, before, limit + 1)
+  const from = timeIn('accepted_after', query.accepted_after)
+  const until = timeIn('accepted_before', query.accepted_before)
+  const rows = await triggers.list(projectId, { campaignId, state, from, until }, idAfter(cursor), limit + 1)
   return page(
     rows,
     limit,
@@ -41,10 +39,10 @@ export async function listPage(triggers: Triggers, projectId: ProjectId, query: 
   return { items: items.map(triggerResponse), ...rest }
 }
 
-function firstAt(path: string, text: string | undefined): string | null {
+function timeIn(path: string, text: string | undefined): Date | null {
   if (text === undefined) return null
   const instant = instantText(text)
   if (instant === undefined)
     throw new Refusal('invalid_parameter', `${path}: ${instantRule}`, [{ path, message: instantRule }])
-  return firstIdAt(Date.parse(instant))
+  return new Date(instant)
 }

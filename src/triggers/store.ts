@@ -1,7 +1,7 @@
 import { hasOwnProperties, type StoredAudience, type StoredTarget } from '../campaigns/campaigns.ts'
 import type { Db } from '../platform/db/db.ts'
 import { heldProject, statement } from '../platform/db/statement.ts'
-import type { ProjectId } from '../platform/ids.ts'
+import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import type { TriggerSource, TriggerState } from './schemas.ts'
 
 /** A trigger that no job has moved for this long is overdue, and the sweeper wakes it. */
@@ -121,26 +121,35 @@ const insertForHere = statement(
 // The service accepts campaigns of every type, and steps with the version that their users entered with.
 const insertInternal = statement('triggers.insert_internal', insertFor('true'))
 const find = statement('triggers.find', `select ${shown} from triggers where project_id = $1 and id = $2`)
-const between = '($2::uuid is null or id < $2) and ($4::uuid is null or id >= $4)'
-const list = statement(
-  'triggers.list',
-  `select ${shown} from triggers where project_id = $1 and ${between} order by id desc limit $3`
-)
-const listOfCampaign = statement(
-  'triggers.list_of_campaign',
-  `select ${shown} from triggers
-    where project_id = $1 and campaign_id = $5 and ${between} order by id desc limit $3`
-)
-const listInState = statement(
-  'triggers.list_in_state',
-  `select ${shown} from triggers
-    where project_id = $1 and state = $5 and ${between} order by id desc limit $3`
-)
-const listBoth = statement(
-  'triggers.list_of_campaign_in_state',
-  `select ${shown} from triggers
-    where project_id = $1 and campaign_id = $5 and state = $6 and ${between} order by id desc limit $3`
-)
+// $2 is the end of the page before, $4 and $5 the earliest acceptance as an id and as a time.
+const since =
+  '($2::uuid is null or id < $2) and ($4::uuid is null or id >= $4) and ($5::timestamptz is null or accepted_at >= $5)'
+/**
+ * Lists by some columns, newest id first. An id begins with the time of acceptance; that of a scheduled trigger with the time
+ * it is scheduled for, up to 90 days later. So triggers accepted before a time are those with smaller ids, and scheduled ones.
+ */
+function listing(name: string, columns: string[]) {
+  const equal = columns.map((column, index) => `and ${column} = $${index + 6} `).join('')
+  const [id, time] = [`$${columns.length + 6}::uuid`, `$${columns.length + 7}::timestamptz`]
+  const from = `from triggers where project_id = $1 ${equal}and ${since}`
+  const order = 'order by id desc limit $3'
+  return {
+    all: statement(name, `select ${shown} ${from} ${order}`),
+    before: statement(
+      `${name}_before`,
+      `select ${shown} from (
+         (select * ${from} and id < ${id} and accepted_at < ${time} ${order})
+         union all
+         (select * ${from} and id >= ${id} and due_at is not null and accepted_at < ${time} ${order})) t ${order}`
+    )
+  }
+}
+const lists = {
+  all: listing('triggers.list', []),
+  ofCampaign: listing('triggers.list_of_campaign', ['campaign_id']),
+  inState: listing('triggers.list_in_state', ['state']),
+  both: listing('triggers.list_of_campaign_in_state', ['campaign_id', 'state'])
+}
 // From here on no batch is planned or written: the transaction that would do so finds the outcome when it counts.
 const cancel = statement(
   'triggers.cancel',
@@ -203,19 +212,32 @@ function insertedValues(
 
 export const findTrigger = (db: Db, projectId: ProjectId, id: string) => db.one<TriggerRow>(find, [projectId, id])
 
+export interface TriggerFilter {
+  campaignId?: string | undefined
+  state?: string | undefined
+  /** When they were accepted: since then, and before then. */
+  from: Date | null
+  until: Date | null
+}
+
+/** An occurrence may be accepted this long after its time, with which its id begins: the service was down. */
+const latestMs = 86_400_000
+
+/** The triggers before `before`, an id. */
 export function listTriggers(
   db: Db,
   projectId: ProjectId,
-  { campaignId, state, from }: { campaignId?: string | undefined; state?: string | undefined; from: string | null },
+  { campaignId, state, from, until }: TriggerFilter,
   before: string | null,
   limit: number
 ) {
-  const values = [projectId, before, limit, from]
-  if (campaignId !== undefined && state !== undefined)
-    return db.query<TriggerRow>(listBoth, [...values, campaignId, state])
-  if (campaignId !== undefined) return db.query<TriggerRow>(listOfCampaign, [...values, campaignId])
-  if (state !== undefined) return db.query<TriggerRow>(listInState, [...values, state])
-  return db.query<TriggerRow>(list, values)
+  const wanted = [campaignId, state].filter((value) => value !== undefined)
+  const list =
+    wanted.length === 2 ? lists.both : campaignId !== undefined ? lists.ofCampaign : state ? lists.inState : lists.all
+  const earliest = from && firstIdAt(Math.max(0, from.getTime() - latestMs))
+  const values = [projectId, before, limit, earliest, from, ...wanted]
+  if (!until) return db.query<TriggerRow>(list.all, values)
+  return db.query<TriggerRow>(list.before, [...values, firstIdAt(Math.max(0, until.getTime())), until])
 }
 
 export const markCanceled = (db: Db, projectId: ProjectId, id: string) => db.run(cancel, [projectId, id])

@@ -185,6 +185,38 @@ describe('GET /api/v1/triggers', () => {
 })
 
 describe('GET /api/v1/triggers by time', () => {
+  it('finds scheduled triggers by the time of their acceptance, page by page', async () => {
+    const project = await service.project()
+    await givenCampaign(service, project)
+    const names: Record<string, string> = {}
+    const times: string[] = []
+    for (const name of ['first', 'later', 'soon', 'last']) {
+      times.push(new Date().toISOString())
+      const hours = name === 'later' ? 48 : 24
+      const at = name === 'later' || name === 'soon' ? { send_at: new Date(Date.now() + hours * 3_600_000) } : {}
+      names[await triggered(project, { ...users('nobody'), ...at })] = name
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    const list = async (query: string): Promise<string[]> => {
+      const found: string[] = []
+      for (let cursor = ''; ; ) {
+        const page = (await project.call('GET', `/api/v1/triggers?limit=1&${query}${cursor}`)).json
+        found.push(...page.items.map(({ trigger_id }: Json) => names[trigger_id]))
+        if (!page.next_cursor) return found
+        cursor = `&cursor=${page.next_cursor}`
+      }
+    }
+    assert.deepEqual(await list(''), ['later', 'soon', 'last', 'first'])
+    assert.deepEqual(await list(`accepted_after=${times[2]}`), ['soon', 'last'])
+    assert.deepEqual(await list(`accepted_before=${times[2]}`), ['later', 'first'])
+    assert.deepEqual(await list(`accepted_after=${times[1]}&accepted_before=${times[3]}`), ['later', 'soon'])
+    assert.deepEqual(await list(`accepted_before=${times[3]}&state=scheduled&campaign_id=news`), ['later', 'soon'])
+    assert.deepEqual(await list(`accepted_before=${times[2]}&campaign_id=news`), ['later', 'first'])
+    assert.deepEqual(await list(`accepted_before=${times[0]}`), [])
+    const tomorrow = new Date(Date.now() + 3_600_000).toISOString()
+    assert.deepEqual(await list(`accepted_after=${tomorrow}`), [])
+  })
+
   it('lists triggers accepted since one time and before another, with a cursor too', async () => {
     const project = await service.project()
     await givenCampaign(service, project)

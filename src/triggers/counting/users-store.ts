@@ -13,7 +13,8 @@ export interface CountedUser {
 
 // The trigger is compared as text, so that no plan starts from it: it may have a million messages, a user has few. The
 // statement is planned anew each time: a plan that was made for an empty month reads all messages of the project for
-// each user.
+// each user. The planner does not see the devices: it would estimate the share of each of a thousand in each month, which
+// took 6 ms of a batch's 90.
 const uncount = statement(
   'triggers.uncount_users',
   `insert into campaign_stats (project_id, campaign_id, hour, variant, language, step, slot, targeted, sent, failed,
@@ -23,11 +24,11 @@ const uncount = statement(
     cross join lateral (
       (select 1 from messages m
         where m.project_id = $1 and m.user_id = g.user_id and g.variant <> 'holdout' and m.trigger_id::text = $2
-          and m.device_id <> all($8::text[]) limit 1)
+          and m.device_id <> all((select $8::text[])::text[]) limit 1)
       union all
       (select 1 from trigger_skips s
         where s.project_id = $1 and s.user_id = g.user_id and g.variant = 'holdout' and s.reason = 'holdout'
-          and s.trigger_id::text = $2 and s.value <> all($8::text[]) limit 1)) another
+          and s.trigger_id::text = $2 and s.value <> all((select $8::text[])::text[]) limit 1)) another
     group by g.variant, g.language order by g.variant, g.language
    on conflict (project_id, campaign_id, hour, variant, language, step, slot) do update
       set users = campaign_stats.users + excluded.users`

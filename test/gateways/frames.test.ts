@@ -203,7 +203,9 @@ describe('responses of a peer that keeps to no rule', () => {
   })
 
   it('a peer that asks without reading the responses is cut off', async (t) => {
+    const gone = Promise.withResolvers<void>()
     const server = await rawServer(t, (socket) => {
+      socket.on('close', () => gone.resolve())
       socket.pause()
       socket.removeAllListeners('data')
       const pings = Buffer.concat(Array.from({ length: 5_000 }, () => frame(6, 0, 0, [1, 2, 3, 4, 5, 6, 7, 8])))
@@ -218,6 +220,8 @@ describe('responses of a peer that keeps to no rule', () => {
     const ending = await post(connection, 'x', 60_000)
     assert.equal(ending.kind, 'lost')
     assert.equal(connection.state, 'closed')
+    // Its socket ends too, with what it never read.
+    await gone.promise
   })
 
   it('a peer that speaks HTTP/1.1 only, or sends no settings, is refused', async (t) => {

@@ -299,6 +299,8 @@ export class FramedConnection implements H2Connection, FrameEvents {
     this.#writer.goodbye(code ?? codes.protocol)
     this.#startDraining(this.#why)
     this.#socket.destroySoon()
+    // A peer that does not read keeps the last words, and the socket with them.
+    setTimeout(() => this.#socket.destroy(), lastWordsMs).unref()
     this.#closed()
     // Any other error is a bug here.
     if (code === undefined) throw error

@@ -95,6 +95,17 @@ describe('the inbox as a stream', { concurrency: true }, () => {
     assert.equal(node.inbox.followers(), 0)
   })
 
+  it('costs nothing after a reader that left before the stream began', async (t) => {
+    const { id } = await simulated()
+    const node = anotherNode(t, service)
+    const gone = new AbortController()
+    await node.inbox.follow(id as never, null, null, gone.signal).next()
+    gone.abort()
+    assert.equal(node.inbox.followers(), 0)
+    assert.equal((await node.inbox.follow(id as never, null, null, gone.signal).next()).done, true)
+    assert.equal(node.inbox.followers(), 0)
+  })
+
   it('is freed with its connection, so that any number of readers can come one after the other', async (t) => {
     const { id } = await simulated()
     // As many as a caller may have: a stream that is not released would be missing in the next round.

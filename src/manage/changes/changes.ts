@@ -81,6 +81,7 @@ export function createChanges({ pool, nodes, log }: { pool: Pool; nodes: Pick<No
 
   return {
     open(projectId: ProjectId, closing: AbortSignal): Readable {
+      if (closing.aborted) return Readable.from([])
       const follower: Follower = { pending: new Set(), wake: () => {} }
       const { watch } = enter(projectId, follower)
       // The stream may be closed before it is read.

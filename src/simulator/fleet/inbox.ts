@@ -154,8 +154,13 @@ export function createInbox({
       signal: AbortSignal,
       withPhones = false
     ): AsyncGenerator<Following | PhonesChanged | null> {
+      if (signal.aborted) return
       const follower = { projectId, bell: createBell() }
-      const wake = () => follower.bell.ring()
+      // The follower leaves here too: the stream over this generator may be destroyed before it starts.
+      const wake = () => {
+        followers.delete(follower)
+        follower.bell.ring()
+      }
       followers.add(follower)
       signal.addEventListener('abort', wake)
       try {

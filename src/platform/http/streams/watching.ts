@@ -18,7 +18,10 @@ interface Call {
   reply: FastifyReply
 }
 
-/** Admits a call to a stream, and returns the signal on which the stream ends: its connection or its session has ended. */
+/**
+ * Admits a call to a stream, and returns the signal on which the stream ends: its connection or its session has ended. The
+ * signal may be aborted from the start.
+ */
 export type Watching = (call: Call) => AbortSignal
 
 /** Finds out once more who calls, as at the start of a request. */
@@ -44,7 +47,7 @@ export function createWatching(admit: Admit, most: Most): Watching {
 
   return ({ caller: { actor, session, project }, request, reply }) => {
     // Its response has emitted that it closed, and does so once: the place would never be free again.
-    if (reply.raw.destroyed) throw new Unavailable('The caller hung up.')
+    if (reply.raw.destroyed) return AbortSignal.abort()
     const of = project!.id
     // Not the text of the cookie: a caller with a token may send any.
     const names = { caller: `${of} ${session?.id ?? actor}`, project: `project ${of}`, node: 'node' }

@@ -1,4 +1,4 @@
-import type { UnknownField } from '../platform/http/warnings.ts'
+import { bare, likely, type UnknownField } from '../platform/unknown-names.ts'
 import { DeviceSchema } from './schemas.ts'
 
 const known = Object.keys(DeviceSchema.properties)
@@ -33,7 +33,6 @@ const alsoCalled: Record<string, string> = {
   advertising_id: 'ad_id'
 }
 
-const bare = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')
 const byBareName = new Map([
   ...Object.entries(alsoCalled).map(([name, meant]) => [bare(name), meant] as const),
   ...known.map((name) => [bare(name), name] as const)
@@ -47,20 +46,7 @@ export function likelyMisspelt(devices: object[]): UnknownField[] {
   const names = new Set(devices.flatMap((device) => Object.keys(device).slice(0, 100)))
   return [...names].flatMap((name) => {
     if (known.includes(name) || name.length > 40) return []
-    const meant = byBareName.get(bare(name)) ?? known.find((other) => isNear(bare(name), bare(other)))
+    const meant = byBareName.get(bare(name)) ?? likely(known, name)
     return meant === undefined ? [] : [{ name, meant }]
   })
-}
-
-/** One character added, left out or replaced, or two neighbours swapped, in a word long enough to be recognised. */
-function isNear(one: string, other: string): boolean {
-  if (one.length < 4 || Math.abs(one.length - other.length) > 1) return false
-  let start = 0
-  while (start < one.length && one[start] === other[start]) start++
-  let end = 0
-  while (end < one.length - start && end < other.length - start && one.at(-1 - end) === other.at(-1 - end)) end++
-  const left = one.slice(start, one.length - end)
-  const right = other.slice(start, other.length - end)
-  if (left.length <= 1 && right.length <= 1) return true
-  return left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0]
 }

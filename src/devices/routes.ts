@@ -56,6 +56,7 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
       access: 'client',
       body: PutBody,
       maxBody: largestBody,
+      warnsItself: true,
       fieldCodes: {
         devices: 'invalid_device',
         'devices[].id': 'invalid_device_id',

@@ -1,21 +1,25 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { takesMore } from '../platform/http/schema.ts'
 
 const Text = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255 })
 const Custom = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: {} })
 
 /** The fields beside the name. Some SDKs call them event_property, others properties. */
-export const EventProperty = Type.Object({
-  message_id: Type.Optional({ ...Text, description: 'The message this is about.' }),
-  user_journey_id: Type.Optional({ ...Text, description: 'The journey this is about.' }),
-  user_journey_node_id: Type.Optional({ ...Text, description: 'The step of the journey.' }),
-  custom_properties: Type.Optional(
-    Type.Unsafe<Record<string, unknown> | null>({
-      type: ['object', 'null'],
-      additionalProperties: {},
-      description: 'Any JSON, at most 64 KiB and 16 levels.'
-    })
-  )
-})
+export const EventProperty = Type.Object(
+  {
+    message_id: Type.Optional({ ...Text, description: 'The message this is about.' }),
+    user_journey_id: Type.Optional({ ...Text, description: 'The journey this is about.' }),
+    user_journey_node_id: Type.Optional({ ...Text, description: 'The step of the journey.' }),
+    custom_properties: Type.Optional(
+      Type.Unsafe<Record<string, unknown> | null>({
+        type: ['object', 'null'],
+        additionalProperties: {},
+        description: 'Any JSON, at most 64 KiB and 16 levels.'
+      })
+    )
+  },
+  { [takesMore]: true }
+)
 
 export const SentEvent = Type.Object({
   id: Type.Optional(

@@ -48,6 +48,7 @@ export function triggerRoutes(
       params,
       body: TriggerBody,
       maxBody: largestBody,
+      warnsItself: true,
       maxValues: mostTriggerValues,
       bodyKind: 'optional',
       fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger', send_at: 'invalid_trigger' },

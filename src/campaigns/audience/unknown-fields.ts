@@ -1,3 +1,4 @@
+import { type Named, unknownNames } from '../../platform/unknown-names.ts'
 import { triggerFields } from './request.ts'
 
 /** Contract B.1: the limits of the header X-Service-Warning. */
@@ -6,11 +7,18 @@ const longest = 256
 /** Five names of this length, with quotes and commas, fit into the header. */
 const longestName = 40
 
-/** Names in a request that a trigger ignores. One of them may have been meant to narrow the audience. */
-export const unknownFields = (body: unknown): string[] =>
-  Object.keys(body as object)
-    .filter((name) => !triggerFields.includes(name))
-    .slice(0, mostNames)
+const target: Named = { properties: { project_user_id: {}, device_id: {}, user_id: {}, properties: {} } }
+const audienceSchema: Named = { properties: { broadcast: {}, targets: { items: target } } }
+
+/** Names in a request that a trigger ignores, those of the request first. One may have been meant to narrow the audience. */
+export const unknownFields = (body: unknown): string[] => [
+  ...new Set(
+    [
+      ...Object.keys(body as object).filter((name) => !triggerFields.includes(name)),
+      ...unknownNames(audienceSchema, (body as { audience?: unknown }).audience).map(({ name }) => `audience.${name}`)
+    ].slice(0, mostNames)
+  )
+]
 
 /**
  * `unknown field "recipients"`, with a comma between several names. Callers choose the names, so characters other than

@@ -20,6 +20,8 @@ const retryAfterSeconds = 1
 /** Turns an error into a response. No other code does. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
   const refusal = asRefusal(error, request)
+  // It says what a success ignored.
+  reply.removeHeader('x-service-warning')
   if (!refusal) {
     log.error({ error, request_id: request.id, route: request.routeOptions.url }, 'a request failed')
     return reply.code(500).send({ error: 'Internal Server Error' })

@@ -31,6 +31,8 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   fieldCodes?: FieldCodes
   /** The handler checks the body itself; the schema is printed in the docs. */
   checksBody?: boolean
+  /** The handler names unknown fields itself, or they belong to the caller. */
+  warnsItself?: boolean
   /** The response of a success. */
   answer?: TSchema
   status?: 200 | 201 | 202 | 204

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { Refusal } from '../errors.ts'
+import { type Named, unknownNames } from '../unknown-names.ts'
 import { type BodyKind, forgetBody, nameWrongType, usualValues } from './body.ts'
 import { type CrossOrigin, crossOrigin, letPageRead } from './cross-origin.ts'
 import { admitted, refuseInPace } from './pacing.ts'
@@ -11,6 +12,7 @@ import type { Call, Mount, RouteOptions } from './route.ts'
 import type { Wanted } from './schema.ts'
 import type { Http } from './server.ts'
 import { queryParser, validator } from './validation.ts'
+import { warnOfFields } from './warnings.ts'
 
 export { type Call, largestBody, smallForm } from './route.ts'
 
@@ -178,15 +180,18 @@ function handlerOf<Caller, Access, Query extends TSchema, Body extends TSchema>(
   bodyKind: BodyKind,
   handle: (call: Call<Caller, Static<Query>, Static<Body>>) => unknown
 ) {
-  const { status = 200, body, query, checksBody, fieldCodes } = options
+  const { status = 200, body, query, checksBody, fieldCodes, warnsItself } = options
   const parseQuery = query && queryParser(query)
   const checked = bodyKind !== 'stream' && bodyKind !== 'bytes' && !checksBody
+  const namesFields = body && !warnsItself && (bodyKind === 'json' || bodyKind === 'optional')
   const checkBody = body && checked && validator(body, 'malformed_body', fieldCodes)
   return (request: FastifyRequest, reply: FastifyReply) => {
     if (hasBrokenEscape(request.raw)) throw new Refusal('malformed_request', 'the path holds a broken percent escape')
     const sent = bodyKind === 'optional' && request.body === undefined ? {} : request.body
     if (bodyKind === 'json' && sent === undefined) throw new Refusal('malformed_body', 'the body is empty')
     if (checkBody) checkBody(sent)
+    if (namesFields) warnOfFields(reply, unknownNames(body as Named, sent))
+    if (query) warnOfFields(reply, unknownNames(query as Named, request.query), 'parameter')
     if (status !== 200) reply.code(status)
     return handle({
       caller: request.caller as Caller,

@@ -17,6 +17,8 @@ export const shownAs = Symbol('shown as')
 export const mostNames = Symbol('most names')
 /** On the schema of an object: the number of unknown names that are kept, as null, for a warning. */
 export const unknownNames = Symbol('unknown names')
+/** On the schema of an object: names that it does not list mean something too, so no header warns of them. */
+export const takesMore = Symbol('takes more')
 
 /** The part of a JSON schema that decides which values are built. Undefined: all. */
 export interface Wanted {

@@ -1,28 +1,22 @@
 import type { FastifyReply } from 'fastify'
+import { mostUnknown, type UnknownField } from '../unknown-names.ts'
 
-export interface UnknownField {
-  name: string
-  /** The field that the caller probably means. */
-  meant?: string | undefined
-}
-
-const mostNames = 5
 const mostCharacters = 256
 
 /**
  * Names ignored fields of the request in the header `X-Service-Warning`. The response itself stays unchanged: unknown
  * fields are allowed, but a misspelt field has no effect, and the caller should learn why.
  */
-export function warnOfFields(reply: FastifyReply, fields: UnknownField[]): void {
-  if (fields.length > 0) reply.header('x-service-warning', fieldWarning(fields))
+export function warnOfFields(reply: FastifyReply, fields: UnknownField[], kind: 'field' | 'parameter' = 'field'): void {
+  if (fields.length > 0) reply.header('x-service-warning', fieldWarning(fields, kind))
 }
 
-export function fieldWarning(fields: UnknownField[]): string {
-  const named = fields.slice(0, mostNames).map(({ name, meant }) => {
+export function fieldWarning(fields: UnknownField[], kind: 'field' | 'parameter' = 'field'): string {
+  const named = fields.slice(0, mostUnknown).map(({ name, meant }) => {
     const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`
     return `"${printable(name)}"${hint}`
   })
-  return `unknown field ${named.join(', ')}`.slice(0, mostCharacters)
+  return `unknown ${kind} ${named.join(', ')}`.slice(0, mostCharacters)
 }
 
 /** A header holds printable ASCII only, and callers choose the names of fields. */

@@ -46,6 +46,25 @@ async function momentAfter(work: Promise<unknown>): Promise<Date> {
 
 const noted = async (url: string) => (await query(url, 'select value from noted order by 1')).map(({ value }) => value)
 
+it('an archive that cannot be used is reported until it works, and a stop does not wait for it', async (t) => {
+  const foreign = await tempFolder(t)
+  await writeFile(join(foreign, 'archive.json'), '{"system":"1"}')
+  for (const [ARCHIVE_DIR, cause] of [
+    [foreign, /belongs to another database/],
+    // Linux refuses a folder there as if its parent were absent.
+    ['/proc/tidings-archive', /ENOENT/]
+  ] as const) {
+    const said: string[] = []
+    const given = { DATABASE_URL: undefined, DATA_DIR: await preparedFolder(t), ARCHIVE_DIR }
+    const database = await openDatabase(given, (line) => void said.push(line), { archives: true })
+    await eventually(() => assert.match(said.join(), cause), 30_000)
+    // The archiver looks each second, and tries again after a minute.
+    await sleep(2_500)
+    assert.doesNotMatch(said.join(), /works again/)
+    await database.stop()
+  }
+})
+
 it('an archive restores the embedded database as it was at a moment', async (t) => {
   const { env, using, warnings } = await archived(t)
   let at = new Date(0)

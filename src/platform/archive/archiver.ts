@@ -1,5 +1,5 @@
 import { access, mkdir, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { gap, spool } from '../db/embedded/archiving.ts'
@@ -20,6 +20,7 @@ const lookMs = 1_000
 const dayMs = 86_400_000
 /** The shortest interval between two reports of a failure, and between two attempts to copy all files. */
 const repeatMs = 60_000
+const stopMs = 10_000
 
 /**
  * Carries the WAL of the embedded PostgreSQL into a folder, and copies all of its files there once a day: with both, the
@@ -31,9 +32,13 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
   let isFailing = false
   /** Whether the archive was seen to belong to this database. */
   let isOurs = false
-  let basedAtMs = Number.NEGATIVE_INFINITY
+  let renewedAtMs = Number.NEGATIVE_INFINITY
+  /** Why the last attempt to renew the archive failed. It stays until one succeeds: WAL alone restores nothing. */
+  let unrenewed: Error | undefined
 
   function note(error: Error | undefined): void {
+    // A stop cuts a copy off.
+    if (error?.name === 'AbortError') return
     if (!error && isFailing) say(`Archiving to ${archive} works again.`)
     isFailing = error !== undefined
     if (!error || performance.now() - failedAtMs < repeatMs) return
@@ -43,11 +48,16 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
 
   async function look(): Promise<void> {
     try {
-      await mkdir(archive, { recursive: true, mode: 0o700 })
       // The first look also finds out whether the archive is ours.
-      if (performance.now() - basedAtMs > repeatMs) await renew()
+      if (performance.now() - renewedAtMs > repeatMs) {
+        renewedAtMs = performance.now()
+        unrenewed = await renew().then(
+          () => undefined,
+          (error: Error) => error
+        )
+      }
       if (isOurs) await carrySegments(join(folder, spool), archive)
-      note(undefined)
+      note(unrenewed)
     } catch (error) {
       note(error as Error)
     }
@@ -55,7 +65,7 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
 
   /** Makes a base if the newest one is a day old, or the WAL since then is not whole; removes what is too old. */
   async function renew(): Promise<void> {
-    basedAtMs = performance.now()
+    await makeFolder(archive)
     const client = new pg.Client({ connectionString: url, application_name: 'tidings archive' })
     client.on('error', () => {})
     await client.connect()
@@ -66,7 +76,7 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
       const newest = (await listBases(archive)).at(-1)
       const isOld = !newest || Date.now() - Date.parse(newest.began_at) > dayMs
       if (isOld || newest.wal.slice(0, 8) !== timeline || (await exists(gapFile))) {
-        const { name } = await makeBase(client, folder, archive)
+        const { name } = await makeBase(client, folder, archive, stopping.signal)
         await rm(gapFile, { force: true })
         say(`Copied the database to ${join(basesIn(archive), name)}, from which any later moment can be restored.`)
       }
@@ -87,12 +97,22 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
     /** Carries what is closed by now. Call it before PostgreSQL stops, so that a stop leaves little behind. */
     async stop(): Promise<void> {
       stopping.abort()
-      await loop
-      if (!isOurs) return
+      // A disk that does not respond must not hold the stop.
+      const isOver = await Promise.race([loop.then(() => true), sleep(stopMs, false, { ref: false })])
+      if (!isOver || !isOurs) return
       await closeSegment(url).catch(() => {})
       await carrySegments(join(folder, spool), archive).catch(note)
     }
   }
+}
+
+/** Not by the recursive option of Node, which tries for ever where the system refuses a folder as absent (/proc). */
+async function makeFolder(path: string): Promise<void> {
+  const made = await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => error)
+  if (!made || made.code === 'EEXIST') return
+  if (made.code !== 'ENOENT' || (await exists(dirname(path)))) throw made
+  await makeFolder(dirname(path))
+  await mkdir(path, { mode: 0o700 })
 }
 
 const exists = (path: string) =>

@@ -52,7 +52,7 @@ function described(text: string): Omit<Base, 'name'> | undefined {
 }
 
 /** Copies the files of a running PostgreSQL. Whatever changes meanwhile is in the WAL, which recovery replays over it. */
-export async function makeBase(client: pg.Client, folder: string, archive: string): Promise<Base> {
+export async function makeBase(client: pg.Client, folder: string, archive: string, signal: AbortSignal): Promise<Base> {
   const began = new Date()
   const name = began.toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const part = join(basesIn(archive), `.${name}.part`)
@@ -62,7 +62,7 @@ export async function makeBase(client: pg.Client, folder: string, archive: strin
   try {
     await client.query('set statement_timeout = 0')
     await client.query(`select pg_backup_start('tidings', true)`)
-    await copyAll(folder, join(part, 'postgres'))
+    await copyAll(folder, join(part, 'postgres'), signal)
     const { rows } = await client.query<{ label: string; ended: Date }>(
       'select labelfile as label, clock_timestamp() as ended from pg_backup_stop(false)'
     )
@@ -76,20 +76,30 @@ export async function makeBase(client: pg.Client, folder: string, archive: strin
     await client.query('select pg_switch_wal()')
     return { ...base, name }
   } catch (error) {
-    await rm(part, { recursive: true, force: true })
+    // The next attempt removes what cannot be removed now; this error is the one to report.
+    await rm(part, { recursive: true, force: true }).catch(() => {})
     throw error
   }
 }
 
-/** Each file is synced, which waits for the disk far more than it copies: several at once share the waits. */
-async function copyAll(from: string, to: string): Promise<void> {
+/**
+ * Each file is synced, which waits for the disk far more than it copies: several at once share the waits. All lanes have ended
+ * when it fails, so that none writes into a folder that is being removed.
+ */
+async function copyAll(from: string, to: string, signal: AbortSignal): Promise<void> {
   const files: string[] = []
   await makeFolders(from, to, '', files)
   const next = files.values()
+  const failed: unknown[] = []
   const lane = async () => {
-    for (const path of next) await copyOne(join(from, path), join(to, path))
+    for (const path of next) {
+      if (failed.length > 0) return
+      signal.throwIfAborted()
+      await copyOne(join(from, path), join(to, path))
+    }
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  await Promise.all(Array.from({ length: lanes }, () => lane().catch((error) => failed.push(error))))
+  if (failed.length > 0) throw failed[0]
 }
 
 async function makeFolders(from: string, to: string, below: string, files: string[]): Promise<void> {

@@ -119,6 +119,15 @@ test('users are managed from the command line', async (t) => {
     assert.equal((await tidings('user', 'erasures', '--user', 'ana')).stdout, 'No erasures.\n')
   })
 
+  await t.test('an erasure that finds nothing says so, and its receipt is valid', async (t) => {
+    const file = join(await temporaryFolder(t), 'receipt.json')
+    const erased = await tidings('user', 'erase', 'person-8', '--yes', '--receipt', file)
+    assert.equal(erased.code, 0, erased.stderr)
+    assert.match(erased.stdout, /^Nothing was erased: no user person-8 exists, and no rows name this id\.\n/)
+    const proven = await tidings('user', 'verify-erasure', file, '--user', 'person-8')
+    assert.equal(proven.stdout, 'The receipt is genuine, and is about the user person-8.\n')
+  })
+
   await t.test('invalid arguments are refused with the reason', async () => {
     const refused: [args: string[], code: number, said: RegExp][] = [
       [['set', 'x', 'plan'], 2, /name=value/],

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { confirm } from '../confirm.ts'
 import { projectOf } from '../connection.ts'
 import { exit, Failure } from '../exit.ts'
-import { amount, printable, reason, record, table, time } from '../output.ts'
+import { amount, counted, printable, reason, record, table, time } from '../output.ts'
 import type { Resource } from '../resource.ts'
 import { inProject, type Session, tell } from '../session.ts'
 
@@ -43,7 +43,7 @@ user that was deleted before can be erased too. Needs the role admin.`,
       })
       if (file !== undefined) await save(file, receipt)
       const written = file === undefined ? '' : `\nThe receipt is in ${file}.`
-      tell(session, receipt, `Erased the user ${printable(id)}.\n\n${shown(receipt)}${written}`)
+      tell(session, receipt, `${outcome(receipt, printable(id))}\n\n${shown(receipt)}${written}`)
     }
   )
 }
@@ -59,11 +59,11 @@ function declareList(users: Resource): void {
     async (session, { user }) => {
       const query = user === undefined ? '' : `?project_user_id=${encodeURIComponent(user)}`
       const found = await session.client.json<{ items: Receipt[] }>('GET', `${path(session)}${query}`)
-      const rows = found.items.map(({ erasure_id, completed_at, actor, erased }) => [
-        erasure_id,
-        time(completed_at),
-        amount(Object.values(erased).reduce((sum, one) => sum + one, 0)),
-        actor
+      const rows = found.items.map((receipt) => [
+        receipt.erasure_id,
+        time(receipt.completed_at),
+        amount(rowsIn(receipt)),
+        receipt.actor
       ])
       tell(session, found, rows.length === 0 ? 'No erasures.' : table(['ERASURE', 'AT', 'ROWS', 'BY'], rows))
     }
@@ -102,6 +102,16 @@ function verdict({ valid, same_user }: Verified, user: string | undefined): stri
 }
 
 const path = (session: Session) => inProject(session, '/erasures')
+
+const rowsIn = ({ erased }: Receipt) => Object.values(erased).reduce((sum, rows) => sum + rows, 0)
+
+/** A typo in the id must not read like an erasure. A user that was deleted before may have left rows elsewhere. */
+function outcome(receipt: Receipt, id: string): string {
+  if (receipt.erased.users) return `Erased the user ${id}.`
+  const rows = rowsIn(receipt)
+  if (rows > 0) return `No user ${id} exists. Erased ${counted(rows, 'row')} that named this id.`
+  return `Nothing was erased: no user ${id} exists, and no rows name this id.`
+}
 
 const shown = ({ erasure_id, completed_at, erased, remaining }: Receipt) =>
   [

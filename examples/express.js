@@ -1,5 +1,5 @@
 // An Express app that tells a customer that an order was shipped.
-//   npm install express tidings
+//   npm install express    (README.md says how to install tidings)
 //   TIDINGS_URL=http://127.0.0.1:8080 TIDINGS_PROJECT=demo TIDINGS_SECRET_KEY=svc_sk_… node express.js
 //   curl -X POST http://127.0.0.1:3000/orders/42/ship -H 'Content-Type: application/json' -d '{"customer":"demo-user"}'
 import express from 'express'

@@ -1,5 +1,5 @@
 // A Fastify service that keeps users in Tidings and greets new ones by a campaign.
-//   npm install fastify tidings
+//   npm install fastify    (README.md says how to install tidings)
 //   TIDINGS_URL=http://127.0.0.1:8080 TIDINGS_PROJECT=demo TIDINGS_SECRET_KEY=svc_sk_… node fastify.js
 //   curl -X POST http://127.0.0.1:3000/signups -H 'Content-Type: application/json' -d '{"id":"demo-user","plan":"free"}'
 import Fastify from 'fastify'

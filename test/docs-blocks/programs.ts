@@ -24,8 +24,8 @@ export const others: Record<string, string> = {
 }
 const known = new Set(Object.keys(others).flatMap((names) => names.split(' ')))
 
-/** Packages that `npx` fetches; `npm run test:generators` runs them. */
-const fetched = new Set(['openapi-typescript', '@hey-api/openapi-ts'])
+/** Packages that `npx` fetches; `npm run test:generators` runs them, with this TypeScript. */
+const fetched = new Set(['openapi-typescript', '@hey-api/openapi-ts', 'typescript@5.9.3'])
 
 /** Variables that programs of others, or the command line, read. */
 const alsoRead = /^(TIDINGS_|TEST_DATABASE_URL$|NODE_|PG[A-Z]+$)/
@@ -76,6 +76,11 @@ function parsed(program: CliCommand, args: string[]): string | undefined {
 function npx(program: CliCommand, [name, ...args]: string[]): string | undefined {
   if (name === 'tidings') return parsed(program, args)
   if (name === '-c') return undefined
+  const packages = [name, ...args].filter((_, index, all) => all[index - 1] === '-p')
+  if (packages.length > 0) {
+    const untested = packages.filter((one) => !fetched.has(one!))
+    return untested.length === 0 ? undefined : `npx -p ${untested.join(' -p ')} is not tested`
+  }
   return fetched.has(name!) ? undefined : `npx ${name} is not tested`
 }
 

@@ -15,9 +15,13 @@ export type Columns<Row> = readonly (readonly [head: string, cell: (row: Row) =>
 const pageSize = 200
 
 /** Adds `--limit` and `--cursor`. Lists that can be long show their newest rows by default, the others show all. */
-export function listing(command: Command, usual: number = Number.POSITIVE_INFINITY): Command {
+export function listing(
+  command: Command,
+  usual: number = Number.POSITIVE_INFINITY,
+  about = 'How many at most, newest first; or "all"'
+): Command {
   const shown = Number.isFinite(usual) ? String(usual) : 'all'
-  const limit = new Option('--limit <count>', 'How many at most, newest first; or "all"')
+  const limit = new Option('--limit <count>', about)
   return command
     .addOption(limit.argParser(limitOf).default(usual, shown))
     .option('--cursor <cursor>', 'Continue after the next_cursor of an earlier --json list')

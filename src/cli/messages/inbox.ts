@@ -18,7 +18,7 @@ export function declare(command: Command, shell: Shell): void {
   command
     .option('--device <device>', 'Only pushes to this device')
     .option('-w, --watch', 'Keep printing as pushes arrive')
-  reaching(listing(command, usual), 'project')
+  reaching(listing(command, usual, 'How many of the newest pushes; or "all"'), 'project')
   examples(
     command,
     [
@@ -28,7 +28,9 @@ export function declare(command: Command, shell: Shell): void {
       'tidings inbox --watch --json | jq .title'
     ],
     `Shows the pushes that reached the simulated gateways of a project of mode
-simulator. --watch with --json prints one line of JSON for each.`
+simulator, the newest last. --json adds the headers and the payload of each
+request, and lists the newest first; with --watch it prints a line of JSON for
+each push as it arrives.`
   )
   command.action(async (options: Options) => {
     const session = await connect(shell, options)

@@ -68,7 +68,7 @@ export function createTransport(settings: Settings, access: Access): Transport {
   const base = settings.url.replace(/\/+$/, '')
 
   function requestOf(operation: Name, { path = {}, query = {}, body }: Sent, key?: string) {
-    const [method, template] = operations[operation]
+    const [method, template] = routeOf(operation)
     const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(operation, name, path[name]))
     const place = access.prefix === undefined ? filled : filled.replace(/^\/api\/v1/, access.prefix)
     const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
@@ -112,7 +112,7 @@ export function createTransport(settings: Settings, access: Access): Transport {
     wait,
     async call(operation, input, options = {}) {
       const { signal, retries = usualRetries, timeoutMs = usualTimeoutMs, repeats } = options
-      const [method, , keyed] = operations[operation]
+      const [method, , keyed] = routeOf(operation)
       const key = keyed ? (options.idempotencyKey ?? newId()) : undefined
       // A POST without a key may have had its effect when its response is lost.
       const isHarmless = keyed !== undefined || method !== 'POST' || repeats === 'always'
@@ -141,6 +141,13 @@ export function createTransport(settings: Settings, access: Access): Transport {
       return response
     }
   }
+}
+
+/** Callers without types may pass a name that no operation has. */
+function routeOf(operation: Name): (typeof operations)[Name] {
+  if (Object.hasOwn(operations, operation)) return operations[operation]
+  const sentence = `${JSON.stringify(operation)} is not an operation. /openapi.json lists the names`
+  throw new TidingsError(sentence, { kind: 'request', operation: String(operation), attempts: 0 })
 }
 
 /** An id as a part of a path. Addresses drop . and .. wherever they stand, so that another thing would be addressed. */
@@ -177,7 +184,9 @@ function refusal(operation: string, attempts: number, { status, headers }: Respo
   }
   const detail = headers.get('x-service-error-detail')
   const said = problem?.error ?? (text.length < 200 && !text.includes('<') ? text : '')
-  return new TidingsError([said || `HTTP ${status}`, detail].filter(Boolean).join(': '), facts)
+  // Some fixed texts say all there is to say, and the detail repeats them.
+  const sentences = new Set([said || `HTTP ${status}`, detail].filter((one) => one !== null && one !== ''))
+  return new TidingsError([...sentences].join(': '), facts)
 }
 
 function problemIn(text: string): Problem | undefined {

@@ -221,11 +221,28 @@ describe('a refusal', () => {
     assert.match(error.message, /^sendMessages: Invalid push notification parameters: push_notifications\[0\]/)
     assert.match(error.requestId!, /./)
     const wrong = createClient({ url: service.url, projectId: project.id, apiKey: 'svc_sk_wrong' })
-    await assert.rejects(wrong.users.get('ana'), { kind: 'authentication', status: 401 })
+    await assert.rejects(wrong.users.get('ana'), {
+      kind: 'authentication',
+      status: 401,
+      message: 'getUser: Invalid API key. Check the project id and the key or token.'
+    })
     const app = createClient({ url: service.url, projectId: project.id, apiKey: project.publicKey })
     await assert.rejects(app.users.get('ana'), { kind: 'authentication' })
     const details = management.call('createProject', { body: { name: '' } })
     await assert.rejects(details, (failure: TidingsError) => failure.details[0]?.path === 'name')
+  })
+
+  it('of a name that no operation has names it, and sends nothing', async () => {
+    const expected = {
+      name: 'TidingsError',
+      kind: 'request',
+      operation: 'createWebhook',
+      attempts: 0,
+      message: /^createWebhook: "createWebhook" is not an operation\. \/openapi\.json lists the names\. /
+    }
+    await assert.rejects(management.call('createWebhook' as never, {} as never), expected)
+    await assert.rejects(management.list('createWebhook' as never, {} as never).toArray(), expected)
+    await assert.rejects(management.call('toString' as never, {} as never), { name: 'TidingsError' })
   })
 
   it('of wrong settings comes where they are given', () => {

@@ -72,7 +72,7 @@ const commands: Record<string, Entry> = {
   },
   send: { summary: 'Send one push to a user or a device', load: () => import('./messages/send.ts') },
   message: {
-    summary: 'List messages, and show one with its outcomes',
+    summary: 'List messages, show one with its outcomes, and cancel one that waits',
     load: () => import('./messages/message.ts')
   },
   event: { summary: 'List the events of users', load: () => import('./users/event.ts') },

@@ -36,6 +36,24 @@ test('pushes are sent and inspected from the command line', async (t) => {
     assert.equal((await tidings(...advice!.split(' '))).code, 0)
   })
 
+  await t.test('a push for later is canceled once, and one that was sent is not', async () => {
+    const at = new Date(Date.now() + 3_600_000).toISOString()
+    const waits = await tidings('send', '--user', 'demo-user', '--title', 'Later', '--at', at)
+    assert.equal(waits.code, 0, waits.stderr)
+    const [, advice] = /^Waits until \S+Z\. `tidings (message cancel \S{36})` cancels it\.$/m.exec(waits.stderr)!
+    const canceled = await tidings(...advice!.split(' '))
+    assert.equal(canceled.code, 0, canceled.stderr)
+    assert.match(canceled.stdout, /^Canceled the message\.\n\nMessage +\S{36}\nStatus +failed$/m)
+    assert.match(canceled.stdout, /^demo-iphone +demo-user +skipped .*\[CANCELED\]/m)
+    const again = await tidings(...advice!.split(' '), '--json')
+    assert.equal(again.code, 1)
+    assert.equal(JSON.parse(again.stderr).code, 'conflict')
+    const sent = await tidings('send', '--user', 'demo-user', '--title', 'Hi', '--json')
+    const { message_id } = sent.json<{ message_id: string }>()
+    assert.match((await tidings('message', 'cancel', message_id)).stderr, /was given to a gateway, or has ended/)
+    assert.equal((await tidings('message', 'cancel', '0199c0de-0000-7000-8000-000000000001')).code, 3)
+  })
+
   await t.test('send without a target, with two, or without text is refused', async () => {
     for (const args of [
       ['--title', 'Hi'],

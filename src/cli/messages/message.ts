@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import type { Message, MessageEntry } from '../../wire.ts'
 import { record, shortened, table, time } from '../output.ts'
 import { pastTime } from '../past-time.ts'
-import { resource } from '../resource.ts'
-import { choice, examples } from '../session.ts'
+import { type Resource, resource } from '../resource.ts'
+import { choice, examples, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
 
 type Filter = Partial<Record<'user' | 'device' | 'trigger' | 'campaign' | 'status' | 'since' | 'before', string>>
@@ -11,7 +11,7 @@ type Filter = Partial<Record<'user' | 'device' | 'trigger' | 'campaign' | 'statu
 export function declare(command: Command, shell: Shell): void {
   examples(
     command,
-    ['tidings message list --user ana', 'tidings message get <message>'],
+    ['tidings message list --user ana', 'tidings message get <message>', 'tidings message cancel <message>'],
     'To send one, use `tidings send`.'
   )
   resource(command, shell, { name: 'message', path: '/messages' }).list<MessageEntry, Filter>({
@@ -47,12 +47,31 @@ export function declare(command: Command, shell: Shell): void {
     ],
     none: 'No messages match.'
   })
-  resource(command, shell, { name: 'message', path: '/api/v1/messages' }).show<Message>({
+  const messages = resource(command, shell, { name: 'message', path: '/api/v1/messages' })
+  messages.show<Message>({
     usage: 'get <message>',
     about: 'Show a message, and its status on each device',
     examples: ['tidings message get 0199c0de-0000-7000-8000-000000000001'],
     text: shown
   })
+  declareCancel(messages)
+}
+
+function declareCancel(messages: Resource): void {
+  messages.verb(
+    {
+      usage: 'cancel <message>',
+      about: 'Cancel a message that waits for its time',
+      examples: ['tidings message cancel 0199c0de-0000-7000-8000-000000000001'],
+      more: `For messages of \`tidings send --at\`. Ends with 1, and changes nothing, if a
+gateway has the message or it has ended. A message of a campaign is canceled
+with its trigger: \`tidings trigger cancel\`.`
+    },
+    async (session, _, id: string) => {
+      const message = await session.client.json<Message>('POST', messages.at(session, id, ':cancel'))
+      tell(session, message, `Canceled the message.\n\n${shown(message)}`)
+    }
+  )
 }
 
 /** A list has room for the code; `get` has the sentence. */

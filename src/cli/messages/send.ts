@@ -51,11 +51,7 @@ export function declare(command: Command, shell: Shell): void {
     )
     const [result] = results
     tell(session, result, shown(result!))
-    if (result!.status.endsWith('_PENDING') && !session.json && options.at === undefined)
-      remark(
-        shell,
-        `\nStill pending, or the project is paused. See the outcome with \`tidings message get ${result!.message_id}\`.`
-      )
+    if (result!.status.endsWith('_PENDING') && !session.json) remark(shell, `\n${advice(result!, options)}`)
     if (result!.status.endsWith('_FAILED')) throw new Ended(exit.failure)
   })
 }
@@ -75,6 +71,11 @@ function itemOf(options: Options) {
     priority
   }
 }
+
+const advice = ({ message_id: id }: DeliveryResult, { at }: Options): string =>
+  at === undefined
+    ? `Still pending, or the project is paused. See the outcome with \`tidings message get ${id}\`.`
+    : `Waits until ${at}. \`tidings message cancel ${id}\` cancels it.`
 
 const plain = (status: string) => status.replace('DELIVERY_RESULT_STATUS_', '').toLowerCase()
 

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { agentOf, toldState } from '../a2a/agent.ts'
 import { ended, givenCampaign, givenMany, put } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
+import { givenUser } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
 import { eventually, startService } from '../support/service.ts'
 import { agentKey, setPolicy } from './keys.ts'
@@ -154,6 +155,23 @@ describe('an approval (B.5)', () => {
     const last = await agent.get(task.id)
     assert.equal((await approve(approvalIn(last))).status, 200)
     await reaches(task, 'completed')
+  })
+
+  it('that is asked for anew says the present numbers in its text, on its page and in its metadata', async () => {
+    const { agent, project, key, approve, list } = await given()
+    const task = await agent.send(everyone)
+    for (const name of ['ana', 'bo']) await givenUser(project, name, `${name}-phone`)
+    assert.equal((await approve(approvalIn(task))).status, 409)
+    const grown = await agent.get(task.id)
+    assert.equal(grown.status.message.metadata.recipients, 7)
+    assert.match(textOf(grown), /would reach 7 users, and the policy of the key wants a person to approve more than 2/)
+    assert.doesNotMatch(textOf(grown), /5 users/)
+    assert.match((await list('pending'))[0]!.reason, /would reach 7 users/)
+    await setPolicy(service, key, { approval_above: 50 })
+    await project.call('DELETE', `/api/v1/users/${project.id}-user-1`)
+    assert.equal((await approve(approvalIn(grown))).status, 409)
+    const fewer = textOf(await agent.get(task.id))
+    assert.match(fewer, /6 instead of 7 recipients\. The action would reach 6 users now\./)
   })
 
   it('is asked for anew where as many other people match, or the same people would read another text', async () => {

@@ -12,8 +12,8 @@ import {
 } from '../../projects/projects.ts'
 import type { ApprovalEvent } from '../../webhooks/webhooks.ts'
 import type { Gate } from '../policies/gate.ts'
-import type { Action, Reach, ReachFacts, Verdict } from '../policies/verdict.ts'
-import { whyOutdated } from './changed.ts'
+import type { Action, Grants, Reach, ReachFacts, Verdict } from '../policies/verdict.ts'
+import { reasonNow, whyOutdated } from './changed.ts'
 import { approvalsJob } from './jobs.ts'
 import { countPending } from './pending.ts'
 import { approvalEvent } from './response.ts'
@@ -149,10 +149,12 @@ export function createApprovals(options: ApprovalsOptions) {
   async function supersede(
     projectId: ProjectId,
     row: store.ApprovalRow,
+    key: CallerKey,
     facts: ReachFacts,
     why: string
   ): Promise<never> {
-    const { id: _, reason, skill, command, task_id, key_id, origin_id, key_name, agent } = row
+    const { id: _, skill, command, task_id, key_id, origin_id, key_name, agent } = row
+    const reason = reasonNow(await verdictOn(projectId, row, key, { facts }), facts, why)
     const next = { id: newId(), reason, facts, skill, command, task_id, key_id, origin_id, key_name, agent }
     const after = await pool.transaction(async (tx) => {
       await insert(tx, projectId, next)
@@ -166,19 +168,16 @@ export function createApprovals(options: ApprovalsOptions) {
   }
 
   /** Judges the action as it would be done now, for the key as it is now. */
-  async function judge(
+  async function verdictOn(
     projectId: ProjectId,
     row: store.ApprovalRow,
     key: CallerKey,
-    facts: ReachFacts
-  ): Promise<Permit | undefined> {
+    grants: Grants
+  ): Promise<Verdict> {
     const project = await projectOf(projectId)
     if (!project) throw new Refusal('not_found', 'There is no such project.')
     const caller: ApiCaller = { project, actor: `key ${key.id}`, key }
-    const action: Action = { skill: row.skill, effect: 'send', reach: row.command }
-    const verdict: Verdict = await gate(caller, action, { approvalId: row.id, facts })
-    if (verdict.kind === 'allowed') return verdict.permit
-    throw new Refusal('conflict', `The policy of the key does not allow it now, so it still waits. ${verdict.reason}`)
+    return gate(caller, { skill: row.skill, effect: 'send', reach: row.command }, grants)
   }
 
   return {
@@ -211,8 +210,8 @@ export function createApprovals(options: ApprovalsOptions) {
       const { obstacle, ...facts } = await factsOf(projectId, row.command).catch(asConflict)
       if (obstacle) throw asConflict(obstacle)
       const changed = whyOutdated(row.facts, facts)
-      if (changed) return supersede(projectId, row, facts, changed)
-      const permit = await judge(projectId, row, key, facts)
+      if (changed) return supersede(projectId, row, key, facts, changed)
+      const permit = permitOf(await verdictOn(projectId, row, key, { approvalId: id, facts }))
       const { campaignVersion } = row.facts
       const fields = campaignVersion === undefined ? {} : { campaignVersion }
       const decided = { by: actor, note }
@@ -257,6 +256,11 @@ const subjectOf = ({ skill, facts: { campaignName } }: store.ApprovalRow) => ({
   skill,
   ...(campaignName && { name: campaignName })
 })
+
+function permitOf(verdict: Verdict): Permit | undefined {
+  if (verdict.kind === 'allowed') return verdict.permit
+  throw new Refusal('conflict', `The policy of the key does not allow it now, so it still waits. ${verdict.reason}`)
+}
 
 function asConflict(error: unknown): never {
   if (!(error instanceof Refusal) || error.code === 'unavailable') throw error

@@ -42,6 +42,8 @@ export interface Beginning {
   together: Skill | undefined
   /** Writes webhooks and jobs in the same transaction. */
   beside: ((tx: Db) => Promise<void>) | undefined
+  /** Whether `beside` may throw: then the task has a transaction of its own, so that no other task fails with it. */
+  alone: boolean
 }
 
 /** The outcome of one beginning: the task as written, or the claim of an earlier request with the same key. */
@@ -155,7 +157,9 @@ export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: 
   )
   return {
     write: (projectId: ProjectId, beginning: Beginning): Promise<Written> =>
-      batches.write(projectId, beginning.key.key, { beginning, ahead: foresee(beginning) })
+      beginning.alone
+        ? againIfRaced(() => pool.transaction(async (tx) => (await beginSome(tx, projectId, [beginning]))[0]!))
+        : batches.write(projectId, beginning.key.key, { beginning, ahead: foresee(beginning) })
   }
 }
 

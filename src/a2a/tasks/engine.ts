@@ -1,3 +1,4 @@
+import { AskedMeanwhile } from '../../oversight/oversight.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { ApiCaller } from '../../projects/projects.ts'
@@ -60,7 +61,14 @@ export function createEngine({
   schedule
 }: EngineOptions) {
   /** Takes a message: creates a task or goes on with one, and runs its skill here if the caller waits. */
-  async function take(projectId: ProjectId, sending: Sending, dialect: Dialect, asking: Asking): Promise<Underway> {
+  const take: typeof takeOnce = (...sent) =>
+    takeOnce(...sent).catch((error: unknown) => {
+      // Another yes to the same confirmation asked for the approval first, and this one gets its task.
+      if (!(error instanceof AskedMeanwhile)) throw error
+      return takeOnce(...sent)
+    })
+
+  async function takeOnce(projectId: ProjectId, sending: Sending, dialect: Dialect, asking: Asking): Promise<Underway> {
     const { taskId, contextId } = sending.message
     if (taskId !== undefined) return goOn(projectId, taskId, sending, dialect, asking)
     const found = contextId === undefined ? undefined : await answers(projectId, asking.caller, sending.message)
@@ -91,6 +99,7 @@ export function createEngine({
     const { message, immediately, config } = sending
     const { caller, key, admit } = asking
     const turn = given ?? (await turnOf(projectId, message, undefined, asking))
+    if (turn.instead !== undefined) return repeat(await tasks.returnAgain(projectId, turn.instead, key), caller)
     if (turn.kind === 'run') await admit(turn.skill)
     const byJob = immediately && turn.kind === 'run'
     const made = newTask(message, turn.request, dialect.name, askerOf(asking))
@@ -104,7 +113,8 @@ export function createEngine({
           }
         : undefined
     const together = turn.kind === 'run' && !byJob && turn.skill.runTogether ? turn.skill : undefined
-    const begun = await tasks.begin(projectId, { task, key, byJob, together, beside })
+    const alone = turn.write !== undefined
+    const begun = await tasks.begin(projectId, { task, key, byJob, together, beside, alone })
     if (begun.kind === 'repeat') return repeat(begun.task, caller)
     return turn.kind === 'run' && !byJob && !together
       ? { task, from: 0, settled: run(projectId, task, { skill: turn.skill, caller, key }) }
@@ -123,6 +133,7 @@ export function createEngine({
     const known = await tasks.find(projectId, taskId)
     if (isHidden(caller, known)) throw noTask()
     const turn = isInterrupted(known.status.state) ? await turnOf(projectId, message, known, asking) : undefined
+    if (turn?.instead !== undefined) return repeat(await tasks.returnAgain(projectId, turn.instead, key), caller)
     if (turn?.kind === 'run') await admit(turn.skill)
     const byJob = immediately && turn?.kind === 'run'
     const resumed = await tasks.resume(projectId, taskId, key, async (task, tx) => {

@@ -101,6 +101,14 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
         : { kind: 'repeat', task: await repeated(projectId, found) }
     },
 
+    /** Returns a task that there is already to a message, and to every repeat of the message. */
+    async returnAgain(projectId: ProjectId, id: string, key: IdempotencyKey): Promise<Task> {
+      const wanted = { key, work: { taskId: id }, answer: { taskId: id } }
+      const claims = await claimKeys<Work, Answer>(pool, projectId, [wanted], idempotencyHours)
+      const claim = claims.get(key.key)!
+      return claim.state === 'begun' ? find(projectId, id) : repeated(projectId, claim)
+    },
+
     /** Goes on with a task, unless the key was used before. `step` checks and changes the locked task. */
     async resume(
       projectId: ProjectId,

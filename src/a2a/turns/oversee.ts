@@ -106,6 +106,8 @@ class Overseer {
         return { ...turn, repeated: found.repeated, request: understood ? { ...request, understood } : request }
       }
       const { reason } = found
+      if (found.kind === 'asked')
+        return { kind: 'stop', state: 'auth-required', request: turn.request, reason, instead: found.taskId }
       if (found.kind === 'again')
         return this.ask(requestOf(found.command, turn.request), overseen, { because: reason, facts: found.facts })
       const pending = task?.request.pending as Question | undefined

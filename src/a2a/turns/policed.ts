@@ -1,4 +1,5 @@
 import type { Facts, Oversight } from '../../oversight/oversight.ts'
+import type { Db } from '../../platform/db/db.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { ApiCaller } from '../../projects/projects.ts'
 import { rejected } from '../skills/check.ts'
@@ -14,7 +15,7 @@ type Stop = Turn & { kind: 'stop' }
 export interface PolicedNeeds {
   /** Judges a turn before the policy does. */
   oversee: Oversee
-  oversight: Pick<Oversight, 'gate' | 'approvals'>
+  oversight: Pick<Oversight, 'gate' | 'approvals' | 'confirmations'>
   askToConfirm: ReturnType<typeof askWith>
   skills: Skills
 }
@@ -40,7 +41,12 @@ export function createPoliced({ oversee, oversight, askToConfirm, skills }: Poli
           return await askToConfirm(request, overseen, verdict.facts as Facts)
         case 'approval': {
           const { approvalId, ...asked } = oversight.approvals.ask(caller, action, verdict, agent)
-          return { kind: 'stop', state: 'auth-required', request: { ...request, approvalId }, ...asked }
+          const write = async (tx: Db, taskId: string) => {
+            if (confirmationId)
+              await oversight.confirmations.claimApproval(tx, caller.project.id, confirmationId, taskId)
+            await asked.write(tx, taskId)
+          }
+          return { kind: 'stop', state: 'auth-required', request: { ...request, approvalId }, ...asked, write }
         }
       }
     } catch (error) {

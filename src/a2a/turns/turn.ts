@@ -20,4 +20,6 @@ export type Turn = (
 ) & {
   /** Runs in the transaction that writes the task. */
   write?: (tx: Db, taskId: string) => Promise<void>
+  /** The task of an earlier yes to the same confirmation. The caller gets that task, and nothing is written for this turn. */
+  instead?: string
 }

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import type { TriggerCampaign } from '../../campaigns/campaigns.ts'
-import type { Pool } from '../../platform/db/db.ts'
+import type { Db, Pool } from '../../platform/db/db.ts'
 import { findClaims, type IdempotencyKey } from '../../platform/idempotency/idempotency.ts'
 import { isUuid, newId, type ProjectId } from '../../platform/ids.ts'
 import { recurring } from '../../platform/jobs/definition.ts'
 import { type ApiCaller, listRetentions } from '../../projects/projects.ts'
 import type { Facts, FactsOf } from '../facts/facts.ts'
+import { approvalAsked, claimApproval } from './approval.ts'
 import { type Figures, isSame, whyChanged } from './binding.ts'
 import * as store from './store.ts'
 
@@ -18,7 +19,9 @@ export type Redeemed =
   | { kind: 'confirmed'; command: Shown; key: IdempotencyKey; repeated: boolean; facts?: Facts }
   /** What was shown is no longer so. Ask again, with the facts if they are known. */
   | { kind: 'again'; command: TriggerCampaign; reason: string; facts?: Facts }
-  /** This caller was asked nothing under this id, and the yes says nothing else. */
+  /** An earlier yes asked for an approval: this one is part of the same task. */
+  | { kind: 'asked'; taskId: string; reason: string }
+  /** The id confirms nothing: this caller was asked nothing under it, or its approval was not given. */
   | { kind: 'unknown'; reason: string }
 
 /** A command for the version that was shown. */
@@ -75,8 +78,11 @@ export function createConfirmations({ pool, factsOf, idempotencyHours, now = Dat
       key
     } as const
     const stateOf = async () => (await findClaims(pool, projectId, [key])).get(key.key)?.state
+    const doneBefore = async (state: string | undefined): Promise<Redeemed | undefined> =>
+      state === 'answered' ? { ...confirmed, repeated: true } : approvalAsked(pool, projectId, key)
     const state = await stateOf()
-    if (state === 'answered') return { ...confirmed, repeated: true }
+    const before = await doneBefore(state)
+    if (before) return before
     const again = async (reason: string, facts?: Facts): Promise<Redeemed> => {
       // The new question has an id of its own, and the answer to it is the only yes that counts.
       await store.deleteConfirmation(pool, projectId, id, actor)
@@ -89,8 +95,8 @@ export function createConfirmations({ pool, factsOf, idempotencyHours, now = Dat
     const { campaign_version: campaignVersion, complete } = row
     const changed = whyChanged({ campaignVersion, recipients: Number(row.recipients), complete }, facts)
     if (changed === undefined) return { ...confirmed, repeated: false, facts }
-    // Counting takes seconds: another yes may have been carried out meanwhile.
-    return (await stateOf()) === 'answered' ? { ...confirmed, repeated: true } : again(changed, facts)
+    // Counting takes seconds: another yes may have been carried out, or asked for an approval, meanwhile.
+    return (await doneBefore(await stateOf())) ?? again(changed, facts)
   }
 
   return {
@@ -113,6 +119,13 @@ export function createConfirmations({ pool, factsOf, idempotencyHours, now = Dat
      * two yeses at once, and one that is repeated after a crash, lead to one trigger.
      */
     redeem,
+
+    /**
+     * Notes, in the transaction that writes an approval, that the confirmation asked for it. Throws `AskedMeanwhile` where
+     * it has asked for another one. It is remembered for longer than the confirmation itself.
+     */
+    claimApproval: (tx: Db, projectId: ProjectId, id: string, taskId: string): Promise<void> =>
+      claimApproval(tx, projectId, keyOfConfirmation(id), { taskId }, idempotencyHours + 1),
 
     /** After a no: the id confirms nothing any more. */
     async revoke(projectId: ProjectId, { actor }: Asked, id: string): Promise<void> {

@@ -24,6 +24,7 @@ import type { Capabilities } from './skills/capabilities.ts'
 import type { Skill } from './skills/skill.ts'
 import { createSkills, onCard, textsOf } from './skills/skills.ts'
 import { createCanceling } from './tasks/canceling.ts'
+import { createClosing } from './tasks/closing.ts'
 import { addressed } from './tasks/contexts.ts'
 import { createDeciding } from './tasks/deciding.ts'
 import { createEngine } from './tasks/engine.ts'
@@ -118,6 +119,7 @@ export function createAgents(options: AgentsOptions) {
       skills
     }),
     answers: (projectId, caller, message) => addressed(pool, projectId, caller, message),
+    closingOf: createClosing(pool, tasks),
     attach: configs.attach,
     schedule
   })

@@ -12,6 +12,7 @@ import type { Oversee } from '../turns/oversee.ts'
 import { type Turn, takeTurn } from '../turns/turns.ts'
 import type { MessageKey } from './beginnings.ts'
 import { heard, isFull, moved, newTask } from './changes.ts'
+import type { ClosingOf } from './closing.ts'
 import type { Addressed } from './contexts.ts'
 import type { Runner } from './runner.ts'
 import { keyUsed, type Tasks } from './tasks.ts'
@@ -33,6 +34,8 @@ export interface EngineOptions {
   oversee: Oversee
   /** The open question that a message answers which names only its context. */
   answers: (projectId: ProjectId, caller: ApiCaller, message: Message) => Promise<Addressed | undefined>
+  /** Prepares the end of the task whose question the turn of another task answers. */
+  closingOf: ClosingOf
   /** Stores a webhook that came with the message. */
   attach: (tx: Db, projectId: ProjectId, task: Task, wanted: NewPushConfig) => Promise<unknown>
   /** Enqueues a job that runs the task. */
@@ -57,6 +60,7 @@ export function createEngine({
   readText,
   oversee,
   answers,
+  closingOf,
   attach,
   schedule
 }: EngineOptions) {
@@ -104,18 +108,22 @@ export function createEngine({
     const byJob = immediately && turn.kind === 'run'
     const made = newTask(message, turn.request, dialect.name, askerOf(asking))
     const task = byJob ? made : turned(made, turn)
+    const close = await closingOf(projectId, turn, task.id)
+    const alone = close !== undefined || turn.write !== undefined
+    let closed: (() => void) | undefined
     const beside =
-      config || byJob || turn.write
+      config || byJob || alone
         ? async (tx: Db) => {
+            closed = await close?.(tx)
             await turn.write?.(tx, task.id)
             if (config) await attach(tx, projectId, task, config)
             if (byJob) await schedule(tx, projectId, task.id)
           }
         : undefined
     const together = turn.kind === 'run' && !byJob && turn.skill.runTogether ? turn.skill : undefined
-    const alone = turn.write !== undefined
     const begun = await tasks.begin(projectId, { task, key, byJob, together, beside, alone })
     if (begun.kind === 'repeat') return repeat(begun.task, caller)
+    closed?.()
     return turn.kind === 'run' && !byJob && !together
       ? { task, from: 0, settled: run(projectId, task, { skill: turn.skill, caller, key }) }
       : still(begun.task, 0)
@@ -136,6 +144,9 @@ export function createEngine({
     if (turn?.instead !== undefined) return repeat(await tasks.returnAgain(projectId, turn.instead, key), caller)
     if (turn?.kind === 'run') await admit(turn.skill)
     const byJob = immediately && turn?.kind === 'run'
+    const isOwn = turn?.answers === known.request.fields.confirmationId
+    const close = turn && !isOwn ? await closingOf(projectId, turn, taskId) : undefined
+    let closed: (() => void) | undefined
     const resumed = await tasks.resume(projectId, taskId, key, async (task, tx) => {
       if (message.contextId !== undefined && message.contextId !== task.contextId)
         throw invalid('message.contextId', 'is not the context of this task')
@@ -143,12 +154,14 @@ export function createEngine({
       if (!turn || task.revision !== known.revision)
         throw new AgentError('key_in_use', 'Another message of this task is being taken')
       const next = turned(heard(task, message, turn.request, dialect.name), turn)
+      closed = await close?.(tx)
       await turn.write?.(tx, taskId)
       if (config) await attach(tx, projectId, next, config)
       if (byJob) await schedule(tx, projectId, taskId)
       return { task: next, byJob }
     })
     if (resumed.kind === 'repeat') return repeat(resumed.task, caller)
+    closed?.()
     const { task } = resumed
     return turn?.kind === 'run' && !byJob
       ? { task, from: known.log.length, settled: run(projectId, task, { skill: turn.skill, caller, key }) }

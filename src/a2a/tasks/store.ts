@@ -111,6 +111,14 @@ const open = statement(
       and content #> '{request,approvalId}' is null and content #> '{request,asksWhich}' is null
     order by id desc limit $4`
 )
+// The condition on the time comes first: it spares reading the content of all tasks that ask something.
+const asking = statement(
+  'a2a.asking_tasks',
+  `select ${columns} from a2a_tasks
+    where project_id = $1 and state = 'input-required' and state_at >= $3
+      and content #>> '{request,fields,confirmationId}' = $2
+    order by id desc limit 1`
+)
 const revisions = statement(
   'a2a.task_revisions',
   'select id, revision from a2a_tasks where project_id = $1 and id = any($2::uuid[])'
@@ -243,6 +251,12 @@ export async function findTasks(db: Db, projectId: ProjectId, ids: string[]): Pr
 /** The newest tasks of a context that wait for a message of this actor. */
 export const findOpenTasks = async (db: Db, projectId: ProjectId, contextId: string, actor: string, limit: number) =>
   (await db.query<Row>(open, [projectId, contextId, actor, limit])).map(toTask)
+
+/** The task whose open question has this confirmation. It has asked since the given time. */
+export async function findAskingTask(db: Db, projectId: ProjectId, confirmationId: string, since: Date) {
+  const row = await db.one<Row>(asking, [projectId, confirmationId, since])
+  return row && toTask(row)
+}
 
 /** The revision of each task: little to read for watchers that wait for a change. */
 export const findRevisions = (db: Db, projectId: ProjectId, ids: string[]) =>

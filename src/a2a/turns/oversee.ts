@@ -77,8 +77,8 @@ class Overseer {
   /** After a no, the id of the question confirms nothing any more. */
   async #declined(turn: Stop, { projectId, caller, task }: Overseen): Promise<Turn> {
     const id = turn.request.fields.confirmationId ?? task?.request.fields.confirmationId
-    if (typeof id === 'string') await this.#oversight.confirmations.revoke(projectId, caller, id)
-    return turn
+    if (typeof id !== 'string') return turn
+    return (await this.#oversight.confirmations.revoke(projectId, caller, id)) ? { ...turn, answers: id } : turn
   }
 
   async #unlessBroadcast(turn: Run, overseen: Overseen): Promise<Turn> {
@@ -103,13 +103,17 @@ class Overseer {
         // A yes that is only an id does not say what it agrees to, so the result does.
         const understood = command ? confirmed.understood : (confirmed.understood ?? inWords(confirmed.fields))
         const request = { ...confirmed, fields: { ...confirmed.fields, confirmationId: id } }
-        return { ...turn, repeated: found.repeated, request: understood ? { ...request, understood } : request }
+        const said = understood ? { ...request, understood } : request
+        return { ...turn, repeated: found.repeated, request: said, answers: id }
       }
       const { reason } = found
       if (found.kind === 'asked')
         return { kind: 'stop', state: 'auth-required', request: turn.request, reason, instead: found.taskId }
-      if (found.kind === 'again')
-        return this.ask(requestOf(found.command, turn.request), overseen, { because: reason, facts: found.facts })
+      if (found.kind === 'again') {
+        const because = { because: reason, facts: found.facts }
+        const next = await this.ask(requestOf(found.command, turn.request), overseen, because)
+        return found.isVoid ? { ...next, answers: id } : next
+      }
       const pending = task?.request.pending as Question | undefined
       if (task && pending?.kind === 'confirm' && pending.skill === confirmedSkill)
         return this.ask(task.request, overseen, { because: reason })

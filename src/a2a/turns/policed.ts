@@ -69,8 +69,12 @@ export function createPoliced({ oversee, oversight, askToConfirm, skills }: Poli
     return state === 'input-required' && reading?.kind === 'confirm' ? skills.get(reading.skill) : undefined
   }
 
-  const judge = (turn: Turn, overseen: Overseen): Turn | Promise<Turn> =>
-    turn.kind === 'run' && !turn.repeated && overseen.caller.key?.policy ? judged(turn, overseen) : turn
+  function judge(turn: Turn, overseen: Overseen): Turn | Promise<Turn> {
+    if (turn.kind === 'stop' || turn.repeated || !overseen.caller.key?.policy) return turn
+    const { answers } = turn
+    const next = judged(turn, overseen)
+    return answers === undefined ? next : next.then((one) => ({ ...one, answers }))
+  }
 
   return (turn, overseen) => {
     const policy = overseen.caller.key?.policy

@@ -20,6 +20,8 @@ export type Turn = (
 ) & {
   /** Runs in the transaction that writes the task. */
   write?: (tx: Db, taskId: string) => Promise<void>
+  /** The confirmation that the message answered. If another task asked for it, that task ends too. */
+  answers?: string
   /** The task of an earlier yes to the same confirmation. The caller gets that task, and nothing is written for this turn. */
   instead?: string
 }

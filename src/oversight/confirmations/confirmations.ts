@@ -17,8 +17,8 @@ export type Redeemed =
    * already, and it is returned again.
    */
   | { kind: 'confirmed'; command: Shown; key: IdempotencyKey; repeated: boolean; facts?: Facts }
-  /** What was shown is no longer so. Ask again, with the facts if they are known. */
-  | { kind: 'again'; command: TriggerCampaign; reason: string; facts?: Facts }
+  /** What was shown is no longer so. Ask again, with the facts if they are known. `isVoid`: the id confirms nothing more. */
+  | { kind: 'again'; command: TriggerCampaign; reason: string; isVoid?: true; facts?: Facts }
   /** An earlier yes asked for an approval: this one is part of the same task. */
   | { kind: 'asked'; taskId: string; reason: string }
   /** The id confirms nothing: this caller was asked nothing under it, or its approval was not given. */
@@ -86,7 +86,7 @@ export function createConfirmations({ pool, factsOf, idempotencyHours, now = Dat
     const again = async (reason: string, facts?: Facts): Promise<Redeemed> => {
       // The new question has an id of its own, and the answer to it is the only yes that counts.
       await store.deleteConfirmation(pool, projectId, id, actor)
-      return { kind: 'again', command: wanted, reason, ...(facts && { facts }) }
+      return { kind: 'again', command: wanted, reason, isVoid: true, ...(facts && { facts }) }
     }
     // The task of an earlier yes was canceled before its trigger was accepted.
     if (state === 'other') return again('What this confirmationId stood for was canceled.')
@@ -127,10 +127,9 @@ export function createConfirmations({ pool, factsOf, idempotencyHours, now = Dat
     claimApproval: (tx: Db, projectId: ProjectId, id: string, taskId: string): Promise<void> =>
       claimApproval(tx, projectId, keyOfConfirmation(id), { taskId }, idempotencyHours + 1),
 
-    /** After a no: the id confirms nothing any more. */
-    async revoke(projectId: ProjectId, { actor }: Asked, id: string): Promise<void> {
-      if (isUuid(id)) await store.deleteConfirmation(pool, projectId, id, actor)
-    },
+    /** After a no: the id confirms nothing any more. False if this caller was asked nothing under it. */
+    revoke: async (projectId: ProjectId, { actor }: Asked, id: string): Promise<boolean> =>
+      isUuid(id) && (await store.deleteConfirmation(pool, projectId, id, actor)) > 0,
 
     /** A repeated yes finds its trigger as long as other idempotency keys are remembered. */
     keepJob: recurring({

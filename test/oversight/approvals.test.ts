@@ -100,7 +100,7 @@ describe('an approval (B.5)', () => {
   })
 
   it('goes on by no message: texts, data and yeses leave it as it is', async () => {
-    const { agent, list, triggers } = await given()
+    const { agent, project, list, triggers } = await given()
     const task = await agent.send(everyone)
     for (const content of [
       'yes',
@@ -116,7 +116,16 @@ describe('an approval (B.5)', () => {
         ['auth-required', approvalIn(task)],
         JSON.stringify(content)
       )
+      assert.match(textOf(now), /^This waits for an approval by a person, and no message can take its place\./)
+      assert.ok(textOf(now).endsWith(textOf(task)), 'the reason and the link where to decide')
     }
+    const streamed: string[] = []
+    const message = agent.message('and now?', { taskId: task.id })
+    await agent.stream('stream', { message }, (event) => streamed.push(toldState(event)))
+    assert.deepEqual(streamed, ['auth-required'])
+    const { steps } = (await service.manage('GET', `/projects/${project.id}/agent-tasks/${task.id}`)).json
+    const states = new Set(steps.flatMap(({ state }: Json) => state ?? []))
+    assert.deepEqual([...states], ['submitted', 'auth-required'], 'it was never working')
     assert.equal((await list('pending')).length, 1)
     assert.deepEqual(await triggers(), [])
   })

@@ -104,6 +104,14 @@ type Saying = Beside & { result?: string | undefined }
 export function moved(task: Task, state: TaskState, reason?: string, beside: Saying = {}): Task {
   const from = task.status.state
   if (!allowed[from].includes(state)) throw new Error(`a task cannot go from ${from} to ${state}`)
+  return entered(task, state, reason, beside)
+}
+
+/** Answers a message with a reason, and leaves the state as it is. */
+export const answered = (task: Task, reason: string, beside: Saying): Task =>
+  entered(task, task.status.state, reason, beside)
+
+function entered(task: Task, state: TaskState, reason: string | undefined, beside: Saying): Task {
   const status: Status = { state, at: now() }
   if (reason !== undefined) status.message = agentMessage(task, reason, beside)
   // The agent's questions and explanations are part of the conversation.

@@ -11,7 +11,7 @@ import type { ReadText } from '../turns/meaning.ts'
 import type { Oversee } from '../turns/oversee.ts'
 import { type Turn, takeTurn } from '../turns/turns.ts'
 import type { MessageKey } from './beginnings.ts'
-import { heard, isFull, moved, newTask } from './changes.ts'
+import { answered, heard, isFull, moved, newTask } from './changes.ts'
 import type { ClosingOf } from './closing.ts'
 import type { Addressed } from './contexts.ts'
 import type { Runner } from './runner.ts'
@@ -153,7 +153,10 @@ export function createEngine({
       refuseUnlessWaiting(task)
       if (!turn || task.revision !== known.revision)
         throw new AgentError('key_in_use', 'Another message of this task is being taken')
-      const next = turned(heard(task, message, turn.request, dialect.name), turn)
+      const further = heard(task, message, turn.request, dialect.name)
+      // Streams and webhooks must not show a task as working that still waits for the same person.
+      const waits = task.request.approvalId !== undefined && turn.kind === 'stop'
+      const next = waits ? answered(further, turn.reason, turn) : turned(further, turn)
       closed = await close?.(tx)
       await turn.write?.(tx, taskId)
       if (config) await attach(tx, projectId, next, config)
@@ -178,11 +181,14 @@ const askerOf = ({ caller: { actor, key }, agent }: Asking): Asker => ({
   ...(agent !== undefined && { agent })
 })
 
-/** No message goes on with a task that waits for an approval. */
+const onlyApproval =
+  'This waits for an approval by a person, and no message can take its place. CancelTask ends it; anything else is a new task.'
+
+/** No message goes on with a task that waits for an approval. The answer repeats the request, which says where to decide. */
 function stillWaiting({ request, status }: Task): Turn {
-  const { metadata } = status.message ?? {}
-  const reason =
-    'This waits for an approval by a person, and no message can take its place. CancelTask ends it; anything else is a new task.'
+  const { parts: [asked] = [], metadata } = status.message ?? {}
+  const said = asked && 'text' in asked ? asked.text : ''
+  const reason = said.startsWith(onlyApproval) ? said : `${onlyApproval} ${said}`.trimEnd()
   return { kind: 'stop', state: 'auth-required', request, reason, ...(metadata && { metadata }) }
 }
 

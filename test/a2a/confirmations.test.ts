@@ -153,6 +153,25 @@ describe('a yes to a broadcast', () => {
     }
   })
 
+  it('with a field of a wrong type is rejected, names the field and leaves the question open', async () => {
+    const { project, agent } = await given(1)
+    const task = await asked(agent)
+    const { confirmationId } = shownBy(task)
+    for (const [answer, sentence] of [
+      [{ confirmationId, confirm: 'yes' }, 'confirm: must be a boolean.'],
+      [{ confirmationId: 1, confirm: true }, 'confirmationId: must be a string.'],
+      [{ skill: 'trigger-campaign', confirmation_id: [], confirm: false }, 'confirmationId: must be a string.'],
+      [{ confirmationId: {}, confirm: 0 }, 'confirmationId: must be a string; confirm: must be a boolean.']
+    ] as const) {
+      const refused = await agent.send(answer)
+      assert.deepEqual([refused.status.state, textOf(refused)], ['rejected', sentence])
+    }
+    const again = await agent.send({ confirmationId, confirm: 'yes' }, { taskId: task.id })
+    assert.equal(again.status.state, 'input-required', said(again))
+    assert.deepEqual(await triggersOf(project), [])
+    assert.equal((await agent.send('yes', { taskId: task.id })).status.state, 'completed')
+  })
+
   it('that is only an id is told what it agreed to, in its task and in the account of it', async () => {
     const { project, agent } = await given(2)
     const { confirmationId } = shownBy(await asked(agent))

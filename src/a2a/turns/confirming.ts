@@ -1,5 +1,6 @@
 import { isObject } from '../../platform/fields.ts'
 import type { Request } from '../model.ts'
+import { judge } from '../skills/check.ts'
 import type { Skills } from '../skills/skills.ts'
 import { inOurNames } from '../skills/spellings.ts'
 import type { Turn } from './turn.ts'
@@ -19,9 +20,15 @@ export function readConfirmation(data: unknown[], known: Request | undefined, sk
   const { fields, unknown, wrong } = inOurNames(Object.assign({}, ...data), (name) => names.includes(name))
   const { skill: named, confirmationId, confirm } = fields
   const skill = skills.get(confirmedSkill)
-  if (!skill || unknown.length > 0 || wrong !== undefined || typeof confirmationId !== 'string') return undefined
-  if ((named !== undefined && named !== confirmedSkill) || (confirm !== undefined && typeof confirm !== 'boolean'))
-    return undefined
+  if (!skill || unknown.length > 0 || wrong !== undefined || confirmationId === undefined) return undefined
+  if (named !== undefined && named !== confirmedSkill) return undefined
+  const judgement = judge(skill, fields)
+  if (judgement.kind === 'wrong') {
+    // An open question is asked again instead, because a misspelt answer must not end it.
+    if (known?.pending !== undefined) return undefined
+    const request = known ?? { skill: confirmedSkill, fields: {} }
+    return { kind: 'stop', state: 'rejected', request, reason: `${judgement.reason}.` }
+  }
   const request = { skill: confirmedSkill, fields: { confirmationId } }
   if (confirm === false) return refused(request)
   if (confirm === true || named !== undefined) return { kind: 'run', request, skill }

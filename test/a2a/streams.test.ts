@@ -103,6 +103,24 @@ for (const name of names) {
       }
     })
 
+    it('that subscribes to a task stays open whenever it asks, until it ends', async () => {
+      const { id } = await agent.send({ skill: 'create-user' })
+      const opened = Promise.withResolvers<void>()
+      const open = agent.stream('subscribe', { id }, () => opened.resolve())
+      await opened.promise
+      const again = await agent.send({ properties: { plan: 'free' } }, { taskId: id })
+      assert.equal(toldState(again), 'input-required')
+      await agent.send({ projectUserId: 'c' }, { taskId: id })
+      const { events } = await open
+      const steps = ['input-required', 'working', 'input-required', 'working', 'completed']
+      assert.deepEqual(
+        events.map(toldState).filter((state) => state !== 'undefined'),
+        name === 'plain' ? steps.filter((state) => state !== 'working') : steps
+      )
+      const finals = events.flatMap(({ final }) => (final === undefined ? [] : [final]))
+      assert.deepEqual(finals, name === 'legacy' ? [false, false, false, true] : [])
+    })
+
     it('that subscribes to a task that has ended gets its end, or is refused', async () => {
       const task = await agent.send(create)
       const { events, text } = await agent.stream('subscribe', { id: task.id })

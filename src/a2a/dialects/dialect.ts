@@ -106,8 +106,8 @@ export interface Dialect {
   readonly nothing: unknown
   /** The first event of a stream: the task in its state at that moment. */
   begin(task: Task, view: View): unknown
-  /** A later event; undefined if this dialect leaves the event out. */
-  update(task: Task, entry: LogEntry): unknown
+  /** A later event; undefined if this dialect leaves the event out. `last`: the stream closes after it. */
+  update(task: Task, entry: LogEntry, last: boolean): unknown
   /** `id` is the id of the webhook call, the same for every attempt. */
   webhook(task: Task, entry: LogEntry, id: string): { contentType: string; body: unknown }
   /** The public card. */

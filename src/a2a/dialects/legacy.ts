@@ -1,15 +1,6 @@
 import { isObject } from '../../platform/fields.ts'
 import { codeOf, invalid } from '../errors.ts'
-import {
-  type Artifact,
-  isSettled,
-  type LogEntry,
-  type Message,
-  type Part,
-  type PushConfig,
-  type Status,
-  type Task
-} from '../model.ts'
+import type { Artifact, LogEntry, Message, Part, PushConfig, Status, Task } from '../model.ts'
 import { hybridCard, legacyCard } from './card.ts'
 import type { Dialect, Operation, View } from './dialect.ts'
 import { type Fields, optionalObject, optionalState, optionalText, optionalWhole, text } from './fields.ts'
@@ -107,10 +98,10 @@ function legacyPart(part: Part) {
   return { kind: 'file', file: { ...content, ...named }, ...metadata }
 }
 
-function event({ id: taskId, contextId, artifacts }: Task, entry: LogEntry) {
+function event({ id: taskId, contextId, artifacts }: Task, entry: LogEntry, final: boolean) {
   if ('status' in entry) {
     const { status } = entry
-    return { kind: 'status-update', taskId, contextId, status: legacyStatus(status), final: isSettled(status.state) }
+    return { kind: 'status-update', taskId, contextId, status: legacyStatus(status), final }
   }
   const artifact = legacyArtifact(artifacts[entry.artifact] as Artifact)
   return { kind: 'artifact-update', taskId, contextId, artifact, append: false, lastChunk: true }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { type RpcId, success } from '../envelope.ts'
-import { isSettled, isTerminal, type LogEntry, type Task, taskAt } from '../model.ts'
+import { isSettled, isTerminal, type LogEntry, type Task, type TaskState, taskAt } from '../model.ts'
 import type { Watch } from './watch.ts'
 
 export interface StreamRequest {
@@ -21,10 +21,12 @@ export interface StreamRequest {
   failed?: Promise<unknown>
 }
 
-/** Replays the log of a task to one client as server-sent events, until the task settles. */
+/** Replays the log of a task to one client as server-sent events, until the task ends or, unless the stream waits, asks. */
 export class TaskStream extends Readable {
   readonly #id: RpcId
   readonly #dialect: Dialect
+  /** Whether the stream closes in this state of the task. */
+  readonly #closesIn: (state: TaskState) => boolean
   readonly #unsubscribe: () => void
   /** Runs when no further event comes. */
   readonly #stopped: (stream: TaskStream) => void
@@ -37,13 +39,14 @@ export class TaskStream extends Readable {
   #wanted = true
 
   constructor(
-    { projectId, id, dialect, task, from }: StreamRequest,
+    { projectId, id, dialect, task, from, waits }: StreamRequest,
     watch: Pick<Watch, 'subscribe'>,
     { stopped, closed }: { stopped: (stream: TaskStream) => void; closed: () => void }
   ) {
     super()
     this.#id = id
     this.#dialect = dialect
+    this.#closesIn = waits ? isTerminal : isSettled
     this.#latest = task
     this.#position = from
     this.#stopped = stopped
@@ -55,11 +58,10 @@ export class TaskStream extends Readable {
     })
   }
 
-  begin({ task, from, historyLength, waits, failed }: StreamRequest): void {
+  begin({ task, from, historyLength, failed }: StreamRequest): void {
     this.#write(this.#dialect.begin(taskAt(task, from), { historyLength, artifacts: true }))
     // A task that settled before the stream began has nothing more to show.
-    const { state } = task.status
-    if (from >= task.log.length && (waits ? isTerminal(state) : isSettled(state))) this.finish()
+    if (from >= task.log.length && this.#closesIn(task.status.state)) this.finish()
     failed?.catch((error: Error) => {
       if (!this.#over) this.destroy(error)
     })
@@ -96,8 +98,9 @@ export class TaskStream extends Readable {
     while (this.#wanted && !this.#over && this.#position < this.#latest.log.length) {
       const entry = this.#latest.log[this.#position] as LogEntry
       this.#position += 1
-      this.#write(this.#dialect.update(this.#latest, entry))
-      if ('status' in entry && isSettled(entry.status.state)) this.finish()
+      const last = 'status' in entry && this.#closesIn(entry.status.state)
+      this.#write(this.#dialect.update(this.#latest, entry, last))
+      if (last) this.finish()
     }
   }
 

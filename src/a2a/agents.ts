@@ -34,6 +34,7 @@ import { eraseTaskWindow } from './tasks/store.ts'
 import { createStreams } from './tasks/streams.ts'
 import { createTasks } from './tasks/tasks.ts'
 import { createTotals } from './tasks/totals.ts'
+import { createWaits } from './tasks/waits.ts'
 import { createWatch } from './tasks/watch.ts'
 import { createGrammar } from './text/grammar.ts'
 import type { ReadText } from './turns/meaning.ts'
@@ -125,6 +126,7 @@ export function createAgents(options: AgentsOptions) {
   })
   const signer = options.cardKey && createCardSigner(options.cardKey)
   const canceling = createCanceling({ tasks, skills, watch, idempotencyHours, dropApproval })
+  const waits = createWaits({ pool, tasks, watch })
   const operations = createOperations({
     pool,
     engine,
@@ -132,6 +134,7 @@ export function createAgents(options: AgentsOptions) {
     tasks,
     configs,
     streams,
+    waits,
     totals: createTotals(pool)
   })
   const baseUrlOf = (request: FastifyRequest) => publicUrl?.replace(/\/+$/, '') ?? askedUrl(request)
@@ -174,10 +177,14 @@ export function createAgents(options: AgentsOptions) {
       (await eraseTaskWindow(db, projectId)) + (await eraseKeyWindow(db, projectId)),
     /** The number of open streams, watches and runs; for tests, which look for leaks. */
     stats: () => ({ ...streams.stats(), ...watch.stats(), running: runs.size() }),
-    /** Ends the streams before the server stops, so that it does not wait for them. */
-    endStreams: async () => streams.close(),
+    /** Ends the streams and waits before the server stops, so that it does not wait for them. */
+    async endStreams(): Promise<void> {
+      streams.close()
+      waits.close()
+    },
     async close(): Promise<void> {
       streams.close()
+      waits.close()
       watch.close()
       runs.close()
       textModel?.close()

@@ -19,6 +19,7 @@ import type { Streams } from './tasks/streams.ts'
 import type { Tasks } from './tasks/tasks.ts'
 import type { Totals } from './tasks/totals.ts'
 import { isHidden, onlyChainOf } from './tasks/visibility.ts'
+import type { Waits } from './tasks/waits.ts'
 
 export interface Asked {
   caller: ApiCaller
@@ -56,6 +57,7 @@ export function createOperations({
   tasks,
   configs,
   streams,
+  waits,
   totals
 }: {
   pool: Pool
@@ -64,6 +66,7 @@ export function createOperations({
   tasks: Tasks
   configs: Configs
   streams: Streams
+  waits: Waits
   totals: Totals
 }) {
   const known = async (caller: ApiCaller, id: string): Promise<Task> => {
@@ -98,7 +101,8 @@ export function createOperations({
     async send(context) {
       const { sending, underway } = await take(context)
       const { historyLength, immediately } = sending
-      const task = immediately ? underway.task : await underway.settled
+      // A job may still run the task of a repeated message.
+      const task = immediately ? underway.task : await waits.settled(context.projectId, await underway.settled)
       return { result: context.dialect.sent(task, { historyLength, artifacts: true }) }
     },
     async stream(context) {

@@ -122,6 +122,22 @@ for (const name of names) {
       assert.equal(n, fresh.length)
     })
 
+    it('waits for the end of a message that it did not wait for at first, on any node', async () => {
+      const atOnce = name === 'legacy' ? { blocking: false } : { returnImmediately: true }
+      const message = agent.message({ skill: 'send-push-notification', projectUserId: 'slow', title: 'a' })
+      const send = async (from = agent, configuration = {}) =>
+        agent.taskOf(await from.result('send', { message, configuration }))
+      const other = await service.another()
+      const { id } = await send(agent, atOnce)
+      const waiting = [agent, agentOf(other, project, name)].map((from) => send(from))
+      await eventually(async () => assert.equal(toldState(await agent.get(id)), 'working'))
+      assert.equal(toldState(await send(agent, atOnce)), 'working', 'a repeat that does not wait')
+      doubles.finish()
+      for (const task of await Promise.all(waiting)) assert.deepEqual([task.id, toldState(task)], [id, 'completed'])
+      await other.close()
+      await eventually(() => assert.equal(service.app.agents.stats().watched, 0))
+    })
+
     it('a hundred times at once has it done once', async () => {
       const message = create('g')
       const replies = await Promise.all(Array.from({ length: 100 }, () => agent.call('send', { message })))

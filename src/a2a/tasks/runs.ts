@@ -26,7 +26,7 @@ export interface Running {
  * The longest run of a skill before it is aborted. Below the time limit of a request, so that the caller gets the
  * error.
  */
-const longestMs = 90_000
+export const longestRunMs = 90_000
 const renewMs = leaseMs / 4
 
 export type Runs = ReturnType<typeof createRuns>
@@ -48,7 +48,7 @@ export function createRuns(pool: Pool, log: Log) {
     const now = Date.now()
     const older = [...runs].filter(([, { beganMs }]) => now - beganMs >= renewMs)
     for (const [, run] of older)
-      if (now - run.beganMs > longestMs) giveUp(run, new Error(`It took longer than ${longestMs / 1000} s.`))
+      if (now - run.beganMs > longestRunMs) giveUp(run, new Error(`It took longer than ${longestRunMs / 1000} s.`))
     const byProject = Map.groupBy(older, ([, { projectId }]) => projectId)
     for (const [projectId, held] of byProject) {
       await renewLeases(

@@ -63,12 +63,12 @@ export const createPerform =
     const first = given === undefined ? undefined : await firstTask(pool, projectId, key)
     if (first !== undefined) return { task: await tasks.find(projectId, first) }
     const turn = await takeTurn(message, undefined, { skills, readText })
+    // The engine rejects a skill that the policy forbids. Its caller is asked for no field, and does not learn whether
+    // this is a broadcast.
+    const forbidden = isForbidden(caller, skill)
     // A no becomes a task, which ends the confirmation that it names.
-    if (turn.kind === 'stop' && turn.state !== 'canceled') return { refused: turn.reason }
-    // The engine rejects a skill that the policy forbids. Its caller does not learn whether this is a broadcast.
-    const { broadcast, campaignVersion } = isForbidden(caller, skill)
-      ? {}
-      : await audienceOf(oversight, projectId, turn)
+    if (turn.kind === 'stop' && turn.state !== 'canceled' && !forbidden) return { refused: turn.reason }
+    const { broadcast, campaignVersion } = forbidden ? {} : await audienceOf(oversight, projectId, turn)
     if (broadcast) return { refused: previewFirst }
     // The default audience of this version was checked. A change of the campaign at this moment may bring another one, so
     // the trigger is bound to the version.

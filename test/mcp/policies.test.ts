@@ -46,6 +46,8 @@ describe('the policy of a key over MCP', () => {
     const { reason, data } = await refused(client, 'create-user', { projectUserId: 'ana' })
     assert.match(reason, /does not allow the skill create-user. It allows find-user/)
     assert.equal(data.state, 'rejected')
+    const incomplete = await refused(client, 'create-user', {})
+    assert.deepEqual([incomplete.reason, incomplete.data.state], [reason, 'rejected'], 'no field is asked for')
   })
 
   it('refuses a broadcast that it does not allow without a word about its audience', async () => {

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test'
 import { agentOf } from '../a2a/agent.ts'
 import { givenCampaign, givenMany } from '../support/campaigns.ts'
 import { scriptedSender } from '../support/sender.ts'
-import { startService } from '../support/service.ts'
-import { agentKey } from './keys.ts'
+import { eventually, startService } from '../support/service.ts'
+import { agentKey, setPolicy } from './keys.ts'
 
 const sender = scriptedSender()
 const service = await startService({}, { sender })
@@ -59,6 +59,34 @@ describe('a policy on A2A (B.5)', () => {
     const refused = await agent.send('Create user ana')
     assert.equal(refused.status.state, 'rejected')
     assert.match(textOf(refused), /does not allow the skill create-user/)
+  })
+
+  it('rejects a skill that is not allowed before it asks for a field or about one', async () => {
+    const { agent, key } = await given({ skills: ['track-event'] })
+    for (const [content, skill] of [
+      [{ skill: 'create-user' }, 'create-user'],
+      [{ skill: 'create-user', projectUserId: 5 }, 'create-user'],
+      [{ skill: 'trigger-campaign' }, 'trigger-campaign'],
+      [{ ...everyone, segment: 'all' }, 'trigger-campaign'],
+      [{ skill: 'trigger-campaign', campaignId: 'news', targets: [{}] }, 'trigger-campaign'],
+      [{ skill: 'send-push-notification', title: 'Hello' }, 'send-push-notification'],
+      ['Create a user', 'create-user'],
+      ['Send a push to ana', 'send-push-notification'],
+      ['Trigger campaign news', 'trigger-campaign']
+    ] as const) {
+      const refused = await agent.send(content)
+      assert.equal(refused.status.state, 'rejected', JSON.stringify(content))
+      assert.equal(textOf(refused), `The policy of this key does not allow the skill ${skill}. It allows track-event.`)
+    }
+    const asked = await agent.send({ skill: 'track-event', projectUserId: 'ana' })
+    assert.equal(asked.status.state, 'input-required')
+    await setPolicy(service, key, { skills: ['create-user'] })
+    await eventually(async () =>
+      assert.equal((await agent.send({ skill: 'create-user' })).status.state, 'input-required')
+    )
+    const late = await agent.send({ properties: {} }, { taskId: asked.id })
+    assert.equal(late.status.state, 'rejected', 'a skill that was allowed when the task began')
+    assert.match(textOf(late), /does not allow the skill track-event/)
   })
 
   it('quiet_hours, max_recipients and max_recipients_per_day reject sends', async () => {

@@ -30,7 +30,9 @@ export function createPoliced({ oversee, oversight, askToConfirm, skills }: Poli
     const { skill, request } = turn
     const confirmationId = request.fields.confirmationId as string | undefined
     try {
-      const action = { skill: skill.id, effect: skill.effect, reach: skill.reach?.(request.fields) }
+      // The fields of a skill that is not allowed may be incomplete, and are not read.
+      const reach = isForbidden(caller, skill) ? undefined : skill.reach?.(request.fields)
+      const action = { skill: skill.id, effect: skill.effect, reach }
       const verdict = await oversight.gate(caller, action, { confirmationId })
       switch (verdict.kind) {
         case 'allowed':
@@ -76,12 +78,21 @@ export function createPoliced({ oversee, oversight, askToConfirm, skills }: Poli
     return answers === undefined ? next : next.then((one) => ({ ...one, answers }))
   }
 
+  /** The skill that a turn would run, asks about or refuses, if the policy does not allow it. A no may always be said. */
+  function forbiddenSkill(turn: Turn, { caller }: Overseen): Skill | undefined {
+    if (turn.kind === 'stop' && turn.state !== 'input-required' && turn.state !== 'rejected') return undefined
+    const { skill: id } = turn.request
+    const skill = id === undefined ? undefined : skills.get(id)
+    return skill && isForbidden(caller, skill) ? skill : undefined
+  }
+
   return (turn, overseen) => {
     const policy = overseen.caller.key?.policy
+    const forbidden = policy && forbiddenSkill(turn, overseen)
+    if (forbidden) return judged({ kind: 'run', skill: forbidden, request: turn.request }, overseen)
     const skill = policy && turn.kind === 'stop' ? askedSkill(turn) : undefined
     if (skill) return judgedQuestion(turn as Stop, skill, overseen)
-    const forbidden = turn.kind === 'run' && isForbidden(overseen.caller, turn.skill)
-    const next = forbidden ? turn : oversee(turn, overseen)
+    const next = oversee(turn, overseen)
     return next instanceof Promise ? next.then((one) => judge(one, overseen)) : judge(next, overseen)
   }
 }

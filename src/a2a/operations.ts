@@ -163,8 +163,9 @@ export function createOperations({
       return { result: dialect.config(await configs.get(projectId, task.id, id)) }
     },
     async listConfigs({ projectId, caller, call, dialect }) {
-      const task = await known(caller, dialect.readConfigsOf(call.params))
-      return { result: dialect.configs(await configs.list(projectId, task.id)) }
+      const wanted = dialect.readConfigListing(call.params)
+      const task = await known(caller, wanted.taskId)
+      return { result: dialect.configs(await configs.list(projectId, task.id, wanted)) }
     },
     async deleteConfig({ projectId, caller, call, dialect }) {
       const { taskId, id } = dialect.readConfigRef(call.params)

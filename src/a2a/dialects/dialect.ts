@@ -49,6 +49,19 @@ export interface Listing {
   artifacts: boolean | undefined
 }
 
+/** A page of the webhooks of a task. */
+export interface ConfigListing {
+  taskId: string
+  limit: number
+  pageToken: string | undefined
+}
+
+export interface ConfigPage {
+  configs: PushConfig[]
+  /** Empty on the last page. */
+  nextPageToken: string
+}
+
 export interface Page {
   tasks: { task: Task; dialect: Dialect }[]
   nextPageToken: string
@@ -93,15 +106,14 @@ export interface Dialect {
   readTaskId(params: Fields): string
   readConfig(params: Fields): { taskId: string; config: NewPushConfig }
   readConfigRef(params: Fields): { taskId: string; id: string | undefined }
-  /** The task whose webhooks are listed. */
-  readConfigsOf(params: Fields): string
+  readConfigListing(params: Fields): ConfigListing
 
   codeOf(fault: Fault): number
   task(task: Task, view: View): unknown
   sent(task: Task, view: View): unknown
   page(page: Page): unknown
   config(config: PushConfig): unknown
-  configs(configs: PushConfig[]): unknown
+  configs(page: ConfigPage): unknown
   /** The result of an operation that returns nothing. */
   readonly nothing: unknown
   /** The first event of a stream: the task in its state at that moment. */

@@ -3,7 +3,7 @@ import { codeOf, invalid } from '../errors.ts'
 import type { Artifact, LogEntry, Message, Part, PushConfig, Status, Task } from '../model.ts'
 import { hybridCard, legacyCard } from './card.ts'
 import type { Dialect, Operation, View } from './dialect.ts'
-import { type Fields, optionalObject, optionalState, optionalText, optionalWhole, text } from './fields.ts'
+import { optionalObject, optionalState, optionalText, optionalWhole, text } from './fields.ts'
 import { historyOf } from './plain.ts'
 import { optionalTime, readPushConfig, readSending, readTaskId } from './reading.ts'
 
@@ -47,13 +47,14 @@ export const legacy: Dialect = {
     taskId: text(params, 'id'),
     id: optionalText(params, 'pushNotificationConfigId')
   }),
-  readConfigsOf: (params: Fields) => text(params, 'id'),
+  // In 0.3 this list has no pages.
+  readConfigListing: (params) => ({ taskId: text(params, 'id'), limit: 100, pageToken: undefined }),
   codeOf: (fault) => codeOf(fault === 'skill_not_found' ? 'invalid_params' : fault),
   task: legacyTask,
   sent: legacyTask,
   page: ({ tasks, view }) => tasks.map(({ task }) => legacyTask(task, view)),
   config: legacyConfig,
-  configs: (configs) => configs.map(legacyConfig),
+  configs: ({ configs }) => configs.map(legacyConfig),
   nothing: null,
   begin: legacyTask,
   update: event,

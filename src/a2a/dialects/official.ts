@@ -24,7 +24,10 @@ export const official: Dialect = {
     totalSize
   }),
   config: currentConfig,
-  configs: (configs) => ({ configs: configs.map(currentConfig) }),
+  configs: ({ configs, nextPageToken }) => ({
+    configs: configs.map(currentConfig),
+    ...(nextPageToken !== '' && { nextPageToken })
+  }),
   nothing: {},
   begin: (task, view) => ({ task: officialTask(task, view) }),
   update: event,

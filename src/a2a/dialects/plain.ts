@@ -19,7 +19,7 @@ export const plain: Dialect = {
     totalSize
   }),
   config: currentConfig,
-  configs: (configs) => ({ configs: configs.map(currentConfig), nextPageToken: '' }),
+  configs: ({ configs, nextPageToken }) => ({ configs: configs.map(currentConfig), nextPageToken }),
   nothing: {},
   begin: (task) => statusUpdate(task, task.status),
   // Contract, section 6: a stream shows exactly the first and the final state; clients fetch artifacts afterwards.

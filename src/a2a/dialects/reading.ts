@@ -106,5 +106,10 @@ export const currentReading = {
   }),
   readConfig: (params) => ({ taskId: text(params, 'taskId'), config: readPushConfig(params, '') }),
   readConfigRef: (params) => ({ taskId: text(params, 'taskId'), id: text(params, 'id') }),
-  readConfigsOf: (params) => text(params, 'taskId')
+  readConfigListing: (params) => ({
+    taskId: text(params, 'taskId'),
+    limit: optionalWhole(params, 'pageSize', 1, 100) ?? 50,
+    // The token holds the id of a webhook, which its caller chooses.
+    pageToken: optionalText(params, 'pageToken', 'pageToken', 2_500)
+  })
 } satisfies Partial<Dialect>

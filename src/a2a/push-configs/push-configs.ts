@@ -2,10 +2,11 @@ import type { Db, Pool } from '../../platform/db/db.ts'
 import { newId, type ProjectId } from '../../platform/ids.ts'
 import { open, seal } from '../../platform/secrets/secrets.ts'
 import { dialectOf } from '../dialects/choose.ts'
-import type { NewPushConfig } from '../dialects/dialect.ts'
+import type { ConfigListing, NewPushConfig } from '../dialects/dialect.ts'
 import { AgentError, invalid, noTask } from '../errors.ts'
 import { type DialectName, isTerminal, type LogEntry, type PushConfig, type Task, taskAt } from '../model.ts'
 import { lockTask, markAttended } from '../tasks/store.ts'
+import { openToken, sealToken } from './page-token.ts'
 import { redacted, shown, withSecrets } from './redaction.ts'
 import * as store from './store.ts'
 
@@ -63,8 +64,9 @@ export function createConfigs({
         : null
     // Later states go to the new address, and so does an end that was reached before.
     if (before && before.url !== wanted.url) await dropCalls(tx, projectId, orderOf(task.id, id))
-    const row: store.ConfigRow = { id, task_id: task.id, url: wanted.url, secrets: sealed, dialect }
-    await store.putConfig(tx, projectId, row, new Date())
+    const created_at = before?.created_at ?? new Date()
+    const row: store.ConfigRow = { id, task_id: task.id, url: wanted.url, secrets: sealed, dialect, created_at }
+    await store.putConfig(tx, projectId, row)
     await markAttended(tx, projectId, task.id)
     return toConfig(projectId, row)
   }
@@ -107,7 +109,14 @@ export function createConfigs({
         if (isTerminal(task.status.state)) await callAll(tx, projectId, task, task.log.length - 1, [config])
         return shown(config, wanted)
       }),
-    list: async (projectId: ProjectId, taskId: string) => (await find(pool, projectId, taskId)).map(redacted),
+    async list(projectId: ProjectId, taskId: string, { limit, pageToken }: ConfigListing) {
+      const after = pageToken === undefined ? undefined : openToken(pageToken)
+      // Reading one more than the page holds shows whether another page follows.
+      const found = await store.listConfigPage(pool, projectId, taskId, limit + 1, after)
+      const rows = found.slice(0, limit)
+      const nextPageToken = found.length > limit ? sealToken(rows.at(-1)!) : ''
+      return { configs: rows.map((row) => redacted(toConfig(projectId, row))), nextPageToken }
+    },
     async get(projectId: ProjectId, taskId: string, id: string | undefined): Promise<PushConfig> {
       const all = await find(pool, projectId, taskId)
       const config = id === undefined ? all[0] : all.find((one) => one.id === id)

@@ -12,6 +12,7 @@ import { Refusal, Unavailable } from '../platform/errors.ts'
 import { version } from '../platform/version.ts'
 import type { Asked, McpOptions } from './asked.ts'
 import { createCalls } from './calls.ts'
+import { idOf } from './message-id.ts'
 import { createFollow } from './progress.ts'
 import { createResources } from './resources.ts'
 import { mayUse, toolOf } from './tools.ts'
@@ -93,9 +94,10 @@ const typeOf = new Map<unknown, (message: unknown) => boolean>([
 /** Whether parameters have another form than the method takes. The package would take that for a fault of the service. */
 const isWrong = (message: Message): boolean => typeOf.get(message.method)?.(message) === false
 
-function invalidParams({ id, method }: Message): Response {
-  const error = { code: ProtocolErrorCode.InvalidParams, message: `The parameters of ${method} have a wrong form.` }
-  return Response.json({ jsonrpc: '2.0', id: typeof id === 'string' || Number.isInteger(id) ? id : null, error })
+function invalidParams(message: Message): Response {
+  const reason = `The parameters of ${message.method} have a wrong form.`
+  const error = { code: ProtocolErrorCode.InvalidParams, message: reason }
+  return Response.json({ jsonrpc: '2.0', id: idOf(message), error })
 }
 
 /** The package passes this on untouched. The key itself has been checked and is not needed any more. */

@@ -10,6 +10,7 @@ import { faultIn } from '../platform/json.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Asked } from './asked.ts'
 import type { Mcp } from './lazy.ts'
+import { idOf } from './message-id.ts'
 
 const Message = Type.Object({
   jsonrpc: Type.Literal('2.0', { description: 'The version of JSON-RPC.' }),
@@ -78,6 +79,8 @@ interface Fault {
   status: 400 | 415
   code: number
   fault: string
+  /** The id of the message, as far as it could be read. */
+  id?: string | number | null
 }
 
 async function readMessage(request: FastifyRequest): Promise<{ message: Record<string, unknown> } | Fault> {
@@ -92,9 +95,10 @@ async function readMessage(request: FastifyRequest): Promise<{ message: Record<s
   // Earlier protocols had batches. A batch would be many calls for the price of one.
   if (!isObject(message)) return { status: 400, code: -32_600, fault: 'The body must be one message, a JSON object.' }
   const fault = faultIn(message, mostLevels, true)
-  if (fault) return { status: 400, code: -32_602, fault: faultWords[fault] }
+  if (fault) return { status: 400, code: -32_602, fault: faultWords[fault], id: idOf(message) }
   // Nothing here changes by itself, so there is nothing to listen to, and no stream stays open.
-  if (message.method === 'subscriptions/listen') return { status: 400, code: -32_601, fault: 'Method not found' }
+  if (message.method === 'subscriptions/listen')
+    return { status: 400, code: -32_601, fault: 'Method not found', id: idOf(message) }
   return { message }
 }
 
@@ -104,8 +108,8 @@ const faultWords = {
   text: 'A string holds NUL or a lone surrogate.'
 }
 
-const refuse = (reply: FastifyReply, { status, code, fault: message }: Fault) =>
-  reply.code(status).send({ jsonrpc: '2.0', id: null, error: { code, message } })
+const refuse = (reply: FastifyReply, { status, code, fault: message, id = null }: Fault) =>
+  reply.code(status).send({ jsonrpc: '2.0', id, error: { code, message } })
 
 /** The name of the client: its own words in the current protocol; in earlier ones only `initialize` has them. */
 function agentOf(request: FastifyRequest, { params }: Record<string, unknown>): string | undefined {

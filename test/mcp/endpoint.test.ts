@@ -97,6 +97,25 @@ describe('POST /mcp', () => {
     }
   })
 
+  it('an error has the id of its call in every protocol, also where the method is unknown', async () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(100)}1${'}'.repeat(100)}`)
+    for (const id of [5, 0, 'five', ''])
+      for (const [method, given, code] of [
+        ['subscriptions/listen', {}, -32_601],
+        ['no/such', {}, -32_601],
+        ['prompts/list', {}, -32_601],
+        ['tools/call', { name: 7 }, -32_602],
+        ['tools/call', deep, -32_602]
+      ] as const)
+        for (const isCurrent of [false, true]) {
+          const params = isCurrent ? { ...given, _meta: current } : given
+          const headers = isCurrent ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method } : {}
+          const reply = await post({ headers, json: { jsonrpc: '2.0', id, method, params } })
+          const { id: returned, error } = messageOf(reply)
+          assert.deepEqual([returned, error?.code], [id, code], `${method}: ${reply.text}`)
+        }
+  })
+
   it('refuses a body of another type, and one that is too large, before it is parsed', async () => {
     assert.equal((await post({ headers: { 'content-type': 'text/plain' }, body: '{}' })).status, 415)
     const large = JSON.stringify(call('create-user', { projectUserId: 'x'.repeat(11 * 1024 * 1024) }))

@@ -151,8 +151,8 @@ export function createAgents(options: AgentsOptions) {
     cardKeys: signer?.jwks,
     baseUrlOf,
     /** The card for a caller that named our extension, with the skills that the policy of its key allows. */
-    wholeCardFacts(request: FastifyRequest, caller: ApiCaller): CardFacts {
-      return withExtension(this.cardFacts(request), skills, caller)
+    wholeCardFacts(request: FastifyRequest, { key }: ApiCaller): CardFacts {
+      return withExtension(this.cardFacts(request), skills, key?.policy?.skills ?? null)
     },
     cardFacts(request: FastifyRequest): CardFacts {
       const baseUrl = baseUrlOf(request)

@@ -1,12 +1,10 @@
 import type { FastifyRequest } from 'fastify'
-import type { ApiCaller } from '../projects/projects.ts'
 import type { CardFacts } from './dialects/dialect.ts'
 import { onCard, type Skills } from './skills/skills.ts'
-import { isForbidden } from './turns/policed.ts'
 
 /**
- * The name of our extension. A client that names it gets every skill that it may use on its extended card; other clients
- * get the contract's skills.
+ * The name of our extension. A client that names it gets the whole registry on its extended card; other clients get the
+ * contract's skills.
  */
 export const skillsExtension = 'urn:tidings:a2a:skills:1'
 
@@ -26,9 +24,10 @@ const isNamedIn = (header: string | string[] | undefined): boolean =>
 /** The address of a skill's schemas. */
 export const schemaPath = (skill: string, kind: 'input' | 'output') => `/a2a/schemas/${skill}.${kind}.json`
 
-/** A card with all skills that the policy of the caller's key allows, those of the contract too. */
-export function withExtension(facts: CardFacts, skills: Skills, caller: ApiCaller): CardFacts {
-  const listed = [...skills.values()].filter((skill) => !isForbidden(caller, skill))
+/** A card with the skills of the extension. `allowed` are those of the key's policy; null allows all. */
+export function withExtension(facts: CardFacts, skills: Skills, allowed: readonly string[] | null): CardFacts {
+  const isAllowed = (id: string) => allowed === null || allowed.includes(id)
+  const listed = [...skills.values()].filter(({ id, extension }) => !extension || isAllowed(id))
   const links = (id: string) => ({
     input: facts.baseUrl + schemaPath(id, 'input'),
     output: facts.baseUrl + schemaPath(id, 'output')

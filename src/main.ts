@@ -5,10 +5,14 @@ const argv = process.argv.slice(2)
 /** One Ctrl-C may arrive twice, from the terminal and from the parent process: only a later one stops at once. */
 const repeatMs = 2_000
 
-// A pipe that its reader closed (`tidings user list | head`) is no error; the service runs on without one.
+// A pipe that its reader closed (`tidings user list | head`) is no error, unless a backup goes through it; the service runs on
+// without one.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  if (argv[0] !== 'serve') process.exit(exit.ok)
+  if (argv[0] === 'serve') return
+  if (error.code === 'EPIPE' && argv[0] !== 'backup') process.exit(exit.ok)
+  const why = error.code === 'EPIPE' ? 'its reader closed the pipe' : error.message
+  process.stderr.write(`The output was not written completely: ${why}.\n`)
+  process.exit(exit.failure)
 })
 
 const code = await runCli(argv, {

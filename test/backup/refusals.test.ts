@@ -8,7 +8,7 @@ import { createFrames, magic } from '../../src/platform/backup/format.ts'
 import { openPool } from '../../src/platform/db/db.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { readMigrations } from '../../src/platform/db/migrations.ts'
-import { ranBinary, run, temporaryFolder } from '../cli/service.ts'
+import { ranBinary, ranUnread, run, temporaryFolder } from '../cli/service.ts'
 import { databaseUrl, emptyDatabase, limitedRole, migratedDatabase, withClient } from '../support/database.ts'
 import { silentLog } from '../support/log.ts'
 import { startNode, startService } from '../support/service.ts'
@@ -179,6 +179,16 @@ describe('a backup', () => {
       (await withClient(url, (client) => client.query(`select from users where project_user_id = 'u17'`))).rowCount,
       1
     )
+  })
+
+  it('fails where its output is not written completely; a list that its reader has left does not', async () => {
+    const { env } = one
+    for (const into of ['full disk', 'closed pipe'] as const) {
+      const { code, stderr } = await ranUnread(['backup', '-'], { env }, into)
+      assert.equal(code, 1, into)
+      assert.match(stderr, /^The output was not written completely: .*(ENOSPC|closed the pipe).*\n$/, into)
+    }
+    assert.deepEqual(await ranUnread(['--help'], { env }, 'closed pipe'), { code: 0, stderr: '' })
   })
 
   it('says what is wrong with a database without Tidings, and with a role without rights', async (t) => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -67,6 +68,19 @@ export async function ranBinary(args: readonly string[], { env = {}, input, cwd 
   child.stdin.end(input)
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code: code as number, stdout, stderr }
+}
+
+/** Runs the binary in a process whose output goes to a full disk, or to a reader that closes the pipe at once. */
+export async function ranUnread(args: readonly string[], { env = {} }: RunOptions, into: 'full disk' | 'closed pipe') {
+  const full = into === 'full disk' ? openSync('/dev/full', 'w') : undefined
+  const child = spawn(process.execPath, [binary, ...args], {
+    env: bare(env),
+    stdio: ['ignore', full ?? 'pipe', 'pipe']
+  })
+  child.stdout?.destroy()
+  const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, 'close')])
+  if (full !== undefined) closeSync(full)
+  return { code: code as number, stderr }
 }
 
 export interface Credentials {

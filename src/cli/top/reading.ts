@@ -38,7 +38,7 @@ export async function readService(url: string, token: string | undefined, stop: 
   if (metrics.status === 403)
     throw refused(
       exit.denied,
-      `${url} shows its metrics to its own machine, or with METRICS_TOKEN. Run this there, or give --metrics-token.`
+      `${url} does not show its metrics. If the service has a METRICS_TOKEN, give --metrics-token; else run this on its machine.`
     )
   if (metrics.status >= 500)
     throw refused(

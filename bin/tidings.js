@@ -8,9 +8,12 @@ import { fileURLToPath } from 'node:url'
 import { findBundle, nameSources } from './bundle.js'
 
 const wanted = 24
+// biome-ignore lint/style/noProcessEnv: the settings of the service are read elsewhere; this is how a launcher tells its id.
+const { env } = process
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 if (Number(process.versions.node.split('.')[0]) >= wanted) {
+  endWithLauncher()
   module.enableCompileCache?.()
   // A checkout runs its sources as they are; an installed package runs dist/, since Node strips no types under node_modules.
   const source = join(root, 'src', 'main.ts')
@@ -41,11 +44,27 @@ function shippedNode() {
 }
 
 function runUnder(node) {
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: { ...env, TIDINGS_LAUNCHER: String(process.pid) }
+  })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => {
     console.error(`Tidings could not start ${node}: ${error.message}`)
     process.exit(78)
   })
   child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))
+}
+
+/** A launcher that is killed cannot pass a signal on, and its supervisor starts another one on the same data folder. */
+function endWithLauncher() {
+  const launcher = Number(env.TIDINGS_LAUNCHER)
+  delete env.TIDINGS_LAUNCHER
+  if (process.ppid !== launcher) return
+  const timer = setInterval(() => {
+    if (process.ppid === launcher) return
+    clearInterval(timer)
+    process.kill(process.pid, 'SIGTERM')
+  }, 500)
+  timer.unref()
 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { findBundle, nameSources } from './bundle.js'
 
 const wanted = 24
-// biome-ignore lint/style/noProcessEnv: the settings of the service are read elsewhere; this is how a launcher tells its id.
+// The settings of the service are read elsewhere; by this a launcher tells its id.
 const { env } = process
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 

@@ -31,9 +31,10 @@ describe('a subscription to a task that waits for an approval', () => {
       const { events } = await open
       assert.deepEqual(
         events.map(toldState).filter((state) => state !== 'undefined'),
-        ['auth-required', 'working', 'auth-required', 'working', 'auth-required', 'working', 'completed']
+        // A message leaves the task in its state; the approval that was asked for anew moves it.
+        ['auth-required', 'auth-required', 'working', 'auth-required', 'working', 'completed']
       )
       const finals = events.flatMap(({ final }) => (final === undefined ? [] : [final]))
-      assert.deepEqual(finals, name === 'legacy' ? [false, false, false, false, false, true] : [])
+      assert.deepEqual(finals, name === 'legacy' ? [false, false, false, false, true] : [])
     })
 })

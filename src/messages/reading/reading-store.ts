@@ -69,8 +69,9 @@ export async function findNewest(
 }
 
 /**
- * Ids begin with the time of the send or of the trigger, and no message is created before that, so reading begins there.
- * A trigger that was moved to an earlier time is the exception: its id keeps the first one.
+ * Ids begin with the time of the send or of the trigger, so reading begins there. Two kinds of messages are older than their
+ * ids and are found only if that time is asked for too: those sent for a later time, and those of a trigger that was moved to
+ * an earlier one, which keeps its id.
  */
 const lastOf = ({ to, triggerId }: MessageFilter): [string, string] | undefined =>
   to && triggerId === undefined ? [firstIdAt(Math.max(0, to.getTime())), ''] : undefined

@@ -1,7 +1,7 @@
 import type { Transaction } from '../platform/db/db.ts'
 import { lostRace } from '../platform/db/races.ts'
 import { statement } from '../platform/db/statement.ts'
-import type { ProjectId } from '../platform/ids.ts'
+import { type ProjectId, timeOfId } from '../platform/ids.ts'
 import { type MessageRow, openStates } from './message.ts'
 import { inKeyOrder, keyOf, releasedAt } from './store.ts'
 
@@ -44,37 +44,50 @@ const settling = (narrowed: string) => `
 const settle = statement('messages.settle', settling('and m.message_id = g.message_id and m.user_id = g.user_id'))
 const settleMoved = statement('messages.settle_moved', settling(''))
 
-// Most messages of a broadcast are accepted at the first attempt. Their rows are looked up by their keys, one by one, and
-// then changed where they lie, which costs less than an upsert (docs/decisions/0068 has figures). Planned by statistics,
-// which do not know a trigger that has just begun, the update read all messages of the trigger each time. A gateway that
-// repeats the id of the push is not quoted. No id contains control characters, so the result is one text.
-const accept = statement(
-  'messages.accept',
-  `with found as materialized (
+// Most messages are accepted at the first attempt. Their rows are looked up by their keys, one by one, and then changed where
+// they lie, which costs less than an upsert (docs/decisions/0068 has figures). Planned by statistics, which do not know a
+// trigger that has just begun, the update read all messages of the trigger each time. A gateway that repeats the id of the
+// push is not quoted. No id contains control characters, so the result is one text.
+const accepting = (triggers: string, lists: string, each: string, key: string) => `
+   with found as materialized (
      select m.ctid as place
-       from unnest($3::text[], $4::uuid[], $5::uuid[]) as g(device_id, message_id, user_id)
+       from unnest($4::text[], $5::uuid[], $6::uuid[]${lists}
       cross join lateral (
         select ctid from messages
-         where project_id = $1 and trigger_id = $2 and device_id = g.device_id and message_id = g.message_id
+         where project_id = $1 and ${triggers} ${each} and device_id = g.device_id and message_id = g.message_id
            and user_id = g.user_id and state in ${openStates}
         offset 0) m),
    done as (
      update messages
-        set state = 'accepted', due_at = null, attempts = 1, settled_at = $6, owner = null,
-            gateway_message_id = coalesce($7::jsonb ->> device_id, push_id::text)
-      where project_id = $1 and trigger_id = $2 and ctid = any(array(select place from found)) and state in ${openStates}
-     returning device_id, user_id)
-   select string_agg(device_id || ' ' || user_id::text, chr(30)) as done from done`
+        set state = 'accepted', due_at = null, attempts = 1, settled_at = $2, owner = null,
+            gateway_message_id = coalesce($3::jsonb ->> push_id::text, push_id::text)
+      where project_id = $1 and ${triggers} and ctid = any(array(select place from found)) and state in ${openStates}
+     returning trigger_id, device_id, user_id)
+   select string_agg(${key} || ' ' || user_id::text, chr(30)) as done from done`
+const acceptOfTrigger = statement(
+  'messages.accept',
+  accepting('trigger_id = $7', ') as g(device_id, message_id, user_id)', '', 'device_id')
+)
+// All of one month: in the tables of two months different rows have the same place.
+const acceptOfMonth = statement(
+  'messages.accept_of_month',
+  accepting(
+    'trigger_id >= $7 and trigger_id <= $8',
+    ', $9::uuid[]) as g(device_id, message_id, user_id, trigger_id)',
+    'and trigger_id = g.trigger_id',
+    'trigger_id::text || device_id'
+  )
 )
 // An index could lead the update to the rows too, and looks cheaper if it seems to lead to few. Where every kind of
-// scan is discouraged, the places of the rows win, and the look-up takes the index that leads to one row, as before.
+// scan is discouraged, the places of the rows win, and the look-up takes the index that leads to one row, as before. So
+// there is one plan for all values, and it is kept: making it takes as long as settling twenty messages.
 const byPlace = statement(
   'messages.by_place',
   `select set_config('enable_indexscan', $1, true), set_config('enable_bitmapscan', $1, true),
-          set_config('enable_seqscan', $1, true)`
+          set_config('enable_seqscan', $1, true), set_config('plan_cache_mode', $2, true)`
 )
-/** With fewer messages of a trigger the statement for all kinds of outcomes is cheaper than one for each trigger. */
-const fewest = 20
+/** With fewer messages the statement for all kinds of outcomes is cheaper. */
+const fewest = 5
 
 export type Settlement = Pick<
   MessageRow,
@@ -104,12 +117,8 @@ export type Settlement = Pick<
 export async function settleMessages(tx: Transaction, projectId: ProjectId, settlements: Settlement[], at: Date) {
   const done: Settlement[] = []
   const others: Settlement[] = []
-  const [first] = settlements
-  const groups = settlements.every(({ trigger_id }) => trigger_id === first!.trigger_id)
-    ? [settlements]
-    : Map.groupBy(settlements.toSorted(inKeyOrder), ({ trigger_id }) => trigger_id).values()
-  for (const group of groups) {
-    const plain = group.length < fewest ? [] : group.filter(isPlain)
+  for (const group of byMonth(settlements.toSorted(inKeyOrder))) {
+    const plain = group.filter(isPlain)
     const many = plain.length >= fewest
     if (many) done.push(...(await acceptMany(tx, projectId, plain, at)))
     others.push(...(many ? group.filter((one) => !isPlain(one)) : group))
@@ -120,6 +129,12 @@ export async function settleMessages(tx: Transaction, projectId: ProjectId, sett
   const found = new Set(done.map(keyOf))
   const missed = settlements.filter((one) => !found.has(keyOf(one)))
   return [...done, ...(await settleEach(tx, projectId, settleMoved, missed, at))]
+}
+
+/** Settlements by the month of their trigger, for which messages have a table. */
+function byMonth(sorted: Settlement[]): Iterable<Settlement[]> {
+  const monthOf = ({ trigger_id }: Settlement) => new Date(timeOfId(trigger_id)).toISOString().slice(0, 7)
+  return monthOf(sorted[0]!) === monthOf(sorted.at(-1)!) ? [sorted] : Map.groupBy(sorted, monthOf).values()
 }
 
 const isPlain = ({ state, attempts, reason, retries, gateway_message_id, user_id }: Settlement): boolean =>
@@ -135,33 +150,39 @@ function isEmpty(object: object): boolean {
   return true
 }
 
-/** Settles messages of one trigger that gateways accepted at once. */
-async function acceptMany(tx: Transaction, projectId: ProjectId, given: Settlement[], at: Date): Promise<Settlement[]> {
-  const plain = given.toSorted(inKeyOrder)
+/** Settles messages of one month that gateways accepted at once, in the order of their keys. */
+async function acceptMany(tx: Transaction, projectId: ProjectId, plain: Settlement[], at: Date): Promise<Settlement[]> {
   const ids = plain.every((one) => one.gateway_message_id === one.push_id)
     ? null
-    : JSON.stringify(Object.fromEntries(plain.map((one) => [one.device_id, storable(one.gateway_message_id)])))
+    : JSON.stringify(Object.fromEntries(plain.map((one) => [one.push_id, storable(one.gateway_message_id)])))
+  const [first, last] = [plain[0]!.trigger_id, plain.at(-1)!.trigger_id]
   const values = [
     projectId,
-    plain[0]!.trigger_id,
+    at,
+    ids,
     plain.map(({ device_id }) => device_id),
     plain.map(({ message_id }) => message_id),
     plain.map(({ user_id }) => user_id),
-    at,
-    ids
+    first
   ]
+  if (first !== last)
+    values.push(
+      last,
+      plain.map(({ trigger_id }) => trigger_id)
+    )
   // One round trip for all of them.
   const [, [row]] = await Promise.all([
-    tx.run(byPlace, ['off']),
-    tx.query<{ done: string | null }>(accept, values),
-    tx.run(byPlace, ['on'])
+    tx.run(byPlace, ['off', 'force_generic_plan']),
+    tx.query<{ done: string | null }>(first === last ? acceptOfTrigger : acceptOfMonth, values),
+    tx.run(byPlace, ['on', 'auto'])
   ])
+  const nameOf = (one: Settlement) => (first === last ? one.device_id : keyOf(one))
   const done = row?.done ?? ''
-  if (done === plain.map(({ device_id, user_id }) => `${device_id} ${user_id}`).join('\x1e')) return plain
-  const byDevice = new Map(plain.map((one) => [one.device_id, one]))
+  if (done === plain.map((one) => `${nameOf(one)} ${one.user_id}`).join('\x1e')) return plain
+  const byName = new Map(plain.map((one) => [nameOf(one), one]))
   return done.split('\x1e').flatMap((text) => {
     const end = text.lastIndexOf(' ')
-    const one = byDevice.get(text.slice(0, end))
+    const one = byName.get(text.slice(0, end))
     const user_id = text.slice(end + 1)
     return one ? [one.user_id === user_id ? one : { ...one, user_id }] : []
   })

@@ -16,11 +16,15 @@ import { findMessages, insertMessages, isProject, keyOf } from './store.ts'
  */
 export type Owner = 'node' | 'claimed' | 'untimed' | 'none'
 
+/**
+ * `areNew`: no earlier run should have written the messages. If one did, the transaction fails as by a lost race, and its
+ * repeat leaves `areNew` out.
+ */
 export type Persist = (
   tx: Db,
   projectId: ProjectId,
   drafts: (Draft | Undeliverable)[],
-  options?: { owner?: Owner }
+  options?: { owner?: Owner; areNew?: boolean }
 ) => Promise<MessageRow[]>
 
 /** Rows that one statement writes. */
@@ -115,7 +119,7 @@ const failedRow = (draft: Undeliverable, simulated: boolean, at: Date): MessageR
 /** The only function that adds messages. Returns the stored rows, also those of an earlier run. */
 export const createPersist =
   (nodeId: string, claims: Claims, isSimulated: (projectId: ProjectId, tx?: Db) => Promise<boolean>): Persist =>
-  async (tx, projectId, drafts, { owner = 'node' } = {}) => {
+  async (tx, projectId, drafts, { owner = 'node', areNew = false } = {}) => {
     const simulated = await isSimulated(projectId, tx)
     const at = new Date()
     const until = claimUntil()
@@ -135,15 +139,15 @@ export const createPersist =
       }
       return row
     })
-    return write(tx, projectId, rows)
+    return write(tx, projectId, rows, areNew)
   }
 
 /** A row that an earlier run wrote stays. Deleted users get none. */
-async function write(tx: Db, projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
+async function write(tx: Db, projectId: ProjectId, rows: MessageRow[], areNew: boolean): Promise<MessageRow[]> {
   const standing: MessageRow[] = []
   for (let from = 0; from < rows.length; from += rowsAtOnce) {
     const batch = rows.slice(from, from + rowsAtOnce)
-    const written = await insertMessages(tx, projectId, batch)
+    const written = await insertMessages(tx, projectId, batch, areNew)
     if (written === batch.length) {
       standing.push(...batch)
       continue

@@ -81,7 +81,7 @@ export const createSend = (options: SendOptions): Send => {
     const headings = command.items.map((item) => headingOf(item, command.ttlSeconds, at))
     const paused = await pauses.paused(projectId)
     const request = { projectId, command, headings, paused, key, admit }
-    const begin = () => inTries((last) => beginOnce(options, request, last))
+    const begin = () => inTries((last, again) => beginOnce(options, request, last, again))
     const begun = await begin().catch(async (error) => {
       if (!isWithoutPartition(error)) throw error
       // The partition of the month is missing: no worker has run for months, or the clock was set. It is created now.
@@ -133,7 +133,8 @@ interface Request {
 async function beginOnce(
   options: SendOptions,
   { projectId, command, headings, paused, key, admit }: Request,
-  last: boolean
+  last: boolean,
+  again: boolean
 ): Promise<{ answered: DeliveryResult[] } | Begun> {
   const { pool, nodeId, persist, dispatcher } = options
   const messageIds = headings.map(({ messageId }) => messageId)
@@ -150,7 +151,7 @@ async function beginOnce(
     const later = headings.flatMap(({ dueAt }) => dueAt ?? [])
     const times = later.length < headings.length ? [new Date(), ...later] : later
     if (admit) await admit(tx, projectId, messageIds[0]!, recipientsOf(drafts), times)
-    const rows = await persist(tx, projectId, drafts, { owner })
+    const rows = await persist(tx, projectId, drafts, { owner, areNew: !again })
     if (owner === 'untimed') await scheduleRelease(tx, projectId, rows)
     if (later.length > 0) await scheduleRetry(tx, projectId, new Date(Math.min(...later.map(Number))))
     if (rows.length < drafts.length && !last) throw new UserDeleted('a user was deleted while this was written')
@@ -201,10 +202,10 @@ const isUndispatched = (row: MessageRow) =>
 /** The devices of a deleted user may belong to another user now, so the recipients are looked up again. */
 class UserDeleted extends Error {}
 
-async function inTries<Result>(attempt: (last: boolean) => Promise<Result>): Promise<Result> {
+async function inTries<Result>(attempt: (last: boolean, again: boolean) => Promise<Result>): Promise<Result> {
   for (let left = 3; ; left -= 1) {
     try {
-      return await againIfRaced(() => attempt(left === 1))
+      return await againIfRaced((again) => attempt(left === 1, again))
     } catch (error) {
       if (!(error instanceof UserDeleted)) throw error
     }

@@ -66,7 +66,7 @@ async function given(t: TestContext) {
       owner: null
     }
   })
-  assert.equal(await insertMessages(pool, projectId, rows), rows.length)
+  assert.equal(await insertMessages(pool, projectId, rows, false), rows.length)
   await other.query('begin')
   /** Settles the messages while the other session holds their locks, and returns those that were settled. */
   async function settleMeanwhile(as: Pick<MessageRow, 'state' | 'due_at'> = { state: 'accepted', due_at: null }) {
@@ -128,31 +128,106 @@ it('a message that is settled or claimed while it is released for a retry stays 
   assert.deepEqual([6, 7, 8, 9].map(stateOf), ['queued', 'skipped', 'handed', 'queued'])
 })
 
-it('recording what gateways accepted reads these messages, and not all others of the trigger', async (t) => {
+for (const others of ['the trigger', 'the month'])
+  it(`recording what gateways accepted reads these messages, and not all others of ${others}`, async (t) => {
+    const { pool, other, rows } = await given(t)
+    await other.query('rollback')
+    const many = Array.from({ length: 4_000 }, (_, n) => ({
+      ...rows[0]!,
+      ...(others === 'the month' && { trigger_id: newId() }),
+      device_id: `of-many-${n}`,
+      message_id: newId(),
+      due_at: null
+    }))
+    assert.equal(await insertMessages(pool, projectId, many, true), many.length)
+    const settlements = many
+      .slice(0, 200)
+      .map((row) => ({
+        ...row,
+        state: 'accepted' as const,
+        attempts: 1,
+        gateway_message_id: row.push_id,
+        claimed: row
+      }))
+    const settled = await pool.transaction(async (tx) => {
+      // Otherwise a session reports what it read after ten seconds.
+      await tx.adhoc('select pg_stat_force_next_flush()', [])
+      return settleMessages(tx, projectId, settlements, new Date())
+    })
+    assert.equal(settled.length, 200)
+    // The months of a server that has just started have no statistics, which is when a plan goes wrong.
+    const counters = `select sum(n_tup_upd)::int as changed, sum(idx_tup_fetch + seq_tup_read)::int as read
+    from pg_stat_user_tables where relname ~ '^messages_'`
+    await eventually(async () => {
+      const [counted] = (await other.query(counters)).rows
+      assert.equal(counted.changed, 200)
+      assert.ok(counted.read <= 1_000, `${counted.read} messages were read`)
+    })
+  })
+
+for (const meanwhile of [false, true])
+  it(`what gateways accepted of many triggers in several months is recorded row by row${meanwhile ? ', also of rows that change meanwhile' : ''}`, async (t) => {
+    const { pool, other, users, rows } = await given(t)
+    // In each month the first messages are written last, so places of rows in different months are the same, and the order of
+    // places is not that of keys.
+    const many = Array.from({ length: 90 }, (_, n) => ({
+      ...rows[n % 60]!,
+      trigger_id: firstIdAt(Date.now() + (n % 3) * monthMs + 1_000 - n),
+      device_id: `of-many-${n % 7}`,
+      message_id: newId(),
+      push_id: newId(),
+      due_at: null
+    }))
+    await insertMessages(pool, projectId, many, true)
+    const chosen = many.filter((_, n) => n % 10 !== 0)
+    const settlements = chosen.map((row, n) => ({
+      ...row,
+      state: 'accepted' as const,
+      attempts: 1,
+      gateway_message_id: n % 2 ? row.push_id : `of gateway ${n}`,
+      claimed: row
+    }))
+    if (meanwhile)
+      await other.query(`update messages set user_id = $1 where user_id = $2 and device_id = 'of-many-3'`, users)
+    const settling = againIfRaced(() =>
+      pool.transaction((tx) => settleMessages(tx, projectId, settlements, new Date()))
+    )
+    if (meanwhile)
+      await eventually(async () => {
+        await other.query('select pg_stat_clear_snapshot()')
+        const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+        assert.equal((await other.query(waits)).rowCount, 1)
+      })
+    await other.query('commit')
+    const settled = await settling
+    const stored = new Map((await findMessages(pool, projectId, many)).map((row) => [row.message_id, row]))
+    assert.deepEqual(
+      settled.map(({ message_id, user_id }) => [message_id, user_id]).sort(),
+      chosen.map(({ message_id }) => [message_id, stored.get(message_id)!.user_id]).sort()
+    )
+    for (const { message_id, gateway_message_id } of settlements) {
+      const { state, gateway_message_id: id, settled_at } = stored.get(message_id)!
+      assert.deepEqual([state, id, settled_at !== null], ['accepted', gateway_message_id, true])
+    }
+    for (const { message_id } of many.filter((_, n) => n % 10 === 0))
+      assert.equal(stored.get(message_id)!.state, 'handed', 'the others stay as they are')
+    const again = await pool.transaction((tx) => settleMessages(tx, projectId, settlements, new Date()))
+    assert.deepEqual(again, [], 'a repeat settles none')
+  })
+
+it('messages that are said to be new and are not fail as a lost race does, and a repeat keeps those that exist', async (t) => {
   const { pool, other, rows } = await given(t)
   await other.query('rollback')
-  const many = Array.from({ length: 4_000 }, (_, n) => ({
-    ...rows[0]!,
-    device_id: `of-many-${n}`,
-    message_id: newId(),
-    due_at: null
-  }))
-  assert.equal(await insertMessages(pool, projectId, many), many.length)
-  const settlements = many
-    .slice(0, 200)
-    .map((row) => ({ ...row, state: 'accepted' as const, attempts: 1, gateway_message_id: row.push_id, claimed: row }))
-  const settled = await pool.transaction(async (tx) => {
-    // Otherwise a session reports what it read after ten seconds.
-    await tx.adhoc('select pg_stat_force_next_flush()', [])
-    return settleMessages(tx, projectId, settlements, new Date())
+  const more = [
+    { ...rows[0]!, push_id: newId() },
+    { ...rows[0]!, device_id: 'another', message_id: newId(), push_id: newId() }
+  ]
+  const tries: boolean[] = []
+  const written = await againIfRaced((again) => {
+    tries.push(again)
+    return pool.transaction((tx) => insertMessages(tx, projectId, more, !again))
   })
-  assert.equal(settled.length, 200)
-  // The months of a server that has just started have no statistics, which is when a plan goes wrong.
-  const counters = `select sum(n_tup_upd)::int as changed, sum(idx_tup_fetch + seq_tup_read)::int as read
-    from pg_stat_user_tables where relname ~ '^messages_'`
-  await eventually(async () => {
-    const [counted] = (await other.query(counters)).rows
-    assert.equal(counted.changed, 200)
-    assert.ok(counted.read <= 1_000, `${counted.read} messages were read`)
-  })
+  assert.deepEqual([tries, written], [[false, true], 1])
+  const [kept] = await findMessages(pool, projectId, [more[0]!])
+  assert.equal(kept!.push_id, rows[0]!.push_id)
 })

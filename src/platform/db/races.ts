@@ -15,12 +15,12 @@ const pauseMs = 10
 
 /**
  * Repeats the whole transaction when it lost a race against another one. Lock orders are chosen so that this is rare,
- * but a cascade locks its rows in an order of its own, and the caller must not notice.
+ * but a cascade locks its rows in an order of its own, and the caller must not notice. `again`: this is a repeat.
  */
-export async function againIfRaced<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function againIfRaced<Result>(work: (again: boolean) => Promise<Result>): Promise<Result> {
   for (let tried = 1; ; tried += 1) {
     try {
-      return await work()
+      return await work(tried > 1)
     } catch (error) {
       if (tried >= tries || !lost.has(codeOf(error))) throw error
       if (tried > 1) await new Promise((resolve) => setTimeout(resolve, Math.random() * pauseMs * tried))

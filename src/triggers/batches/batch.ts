@@ -135,8 +135,8 @@ export class Batches {
     // Before the transaction, which must not wait for a second connection.
     const rules = await rulesFor(this.#projectOf, projectId, ready.definition)
     try {
-      const messages = await againIfRaced(() =>
-        this.#pool.transaction((tx) => this.#write(tx, projectId, trigger, batch, ready, rules))
+      const messages = await againIfRaced((again) =>
+        this.#pool.transaction((tx) => this.#write(tx, projectId, trigger, batch, ready, rules, !again))
       )
       return messages ? { state: 'ours', messages } : { state: 'busy', messages: await earlier() }
     } catch (error) {
@@ -155,7 +155,8 @@ export class Batches {
     trigger: RunningTrigger,
     read: store.BatchRow,
     ready: Ready,
-    rules: ProjectRules
+    rules: ProjectRules,
+    areNew: boolean
   ): Promise<MessageRow[] | undefined> {
     const claimed = await store.claimBatch(tx, projectId, trigger.id, read.number)
     if (!claimed) return undefined
@@ -165,7 +166,7 @@ export class Batches {
     const once = await withoutRepeats(tx, projectId, trigger, allowed)
     const drafts = await withinLimit(tx, projectId, trigger, once)
     const deferred = await store.lockDevices(tx, projectId, drafts.deferred)
-    const rows = await this.#messages.persist(tx, projectId, drafts.messages, { owner: 'untimed' })
+    const rows = await this.#messages.persist(tx, projectId, drafts.messages, { owner: 'untimed', areNew })
     const own = new Set(drafts.messages.map(({ messageId }) => messageId))
     // A device that another batch of this trigger has reached already is not counted twice.
     const written = rows.filter(({ message_id }) => own.has(message_id))

@@ -174,7 +174,7 @@ export class SmallTriggers {
 
   async #writeAll(projectId: ProjectId, small: Small[]): Promise<MessageRow[]> {
     try {
-      return await againIfRaced(() => this.#write(projectId, small))
+      return await againIfRaced((again) => this.#write(projectId, small, !again))
     } catch (error) {
       if (!(error instanceof Elsewhere)) throw error
       // Each round leaves some out.
@@ -184,7 +184,7 @@ export class SmallTriggers {
   }
 
   /** Looks up and renders before the transaction, so that the transaction is short. */
-  async #write(projectId: ProjectId, small: Small[]): Promise<MessageRow[]> {
+  async #write(projectId: ProjectId, small: Small[], areNew: boolean): Promise<MessageRow[]> {
     if (small.length === 0) return []
     const { pool, messages, onEnded, enter } = this.#options
     const wanted = small.map(({ trigger, ready, targets }) => ({ segmentOf: ready.segmentsFor(trigger), targets }))
@@ -198,7 +198,7 @@ export class SmallTriggers {
     return pool.transaction(async (tx) => {
       for (const one of drafted) await enterAll(tx, projectId, one, enter)
       const drafts = drafted.flatMap((one) => one.messages)
-      const rows = await messages.persist(tx, projectId, drafts, { owner: 'claimed' })
+      const rows = await messages.persist(tx, projectId, drafts, { owner: 'claimed', areNew })
       const skips = drafted.flatMap((one) => one.skips)
       const skipsOf = Map.groupBy(await addSkips(tx, projectId, skips, new Date()), ({ triggerId }) => triggerId)
       // Fewer than the drafts if a user was deleted meanwhile.

@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
-import { joined, later, lockedProject, statement, texts } from '../platform/db/statement.ts'
+import { joined, later, listed, lockedProject, statement, texts } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { type MessageRow, openStates } from './message.ts'
 
@@ -210,13 +210,10 @@ export async function insertMessages(
     projectId,
     kindOf,
     joined(contents),
-    ...ownNames.map((name) => (own[name] === 'uuid' ? uuids : joined)(sorted.map((row) => row[name] ?? ''))),
+    ...ownNames.map((name) => (own[name] === 'uuid' ? listed : joined)(sorted.map((row) => row[name] ?? ''))),
     JSON.stringify(kinds.map(sharedOf))
   ])
 }
-
-/** A list of ids as PostgreSQL writes it. The driver would look for quotes in each of them. */
-const uuids = (ids: string[]): string => `{${ids.map((id) => id || 'NULL').join(',')}}`
 
 const mostCompared = 16
 

@@ -140,15 +140,13 @@ for (const others of ['the trigger', 'the month'])
       due_at: null
     }))
     assert.equal(await insertMessages(pool, projectId, many, true), many.length)
-    const settlements = many
-      .slice(0, 200)
-      .map((row) => ({
-        ...row,
-        state: 'accepted' as const,
-        attempts: 1,
-        gateway_message_id: row.push_id,
-        claimed: row
-      }))
+    const settlements = many.slice(0, 200).map((row) => ({
+      ...row,
+      state: 'accepted' as const,
+      attempts: 1,
+      gateway_message_id: row.push_id,
+      claimed: row
+    }))
     const settled = await pool.transaction(async (tx) => {
       // Otherwise a session reports what it read after ten seconds.
       await tx.adhoc('select pg_stat_force_next_flush()', [])

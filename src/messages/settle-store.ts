@@ -80,7 +80,8 @@ const acceptOfMonth = statement(
 )
 // An index could lead the update to the rows too, and looks cheaper if it seems to lead to few. Where every kind of
 // scan is discouraged, the places of the rows win, and the look-up takes the index that leads to one row, as before. So
-// there is one plan for all values, and it is kept: making it takes as long as settling twenty messages.
+// there is one plan for all values, and it is kept: making it takes as long as settling twenty messages. Citus needs the
+// values to find the shard.
 const byPlace = statement(
   'messages.by_place',
   `select set_config('enable_indexscan', $1, true), set_config('enable_bitmapscan', $1, true),
@@ -172,7 +173,7 @@ async function acceptMany(tx: Transaction, projectId: ProjectId, plain: Settleme
     )
   // One round trip for all of them.
   const [, [row]] = await Promise.all([
-    tx.run(byPlace, ['off', 'force_generic_plan']),
+    tx.run(byPlace, ['off', tx.isDistributed ? 'auto' : 'force_generic_plan']),
     tx.query<{ done: string | null }>(first === last ? acceptOfTrigger : acceptOfMonth, values),
     tx.run(byPlace, ['on', 'auto'])
   ])

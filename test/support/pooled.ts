@@ -1,5 +1,6 @@
 import { type Connection, openPool, type Pool } from '../../src/platform/db/db.ts'
 import { connectionOf } from '../../src/platform/db/open.ts'
+import { onCitus } from './citus-databases.ts'
 import { silentLog } from './log.ts'
 
 /** The address of a pooler before the server of the suite; see test/run.ts. */
@@ -34,5 +35,5 @@ export function poolOf(url: string, size?: number): Pool {
     DATABASE_POOLER: pooler,
     DATABASE_LISTEN_URL
   })
-  return openPool(connection, silentLog, size)
+  return openPool({ ...connection, distributed: onCitus }, silentLog, size)
 }

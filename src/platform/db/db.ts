@@ -18,6 +18,8 @@ export interface Transaction extends Db {
    * fails, nothing is committed, so await it too: `Promise.all([tx.query(…), tx.commit()])`.
    */
   commit(): Promise<void>
+  /** As that of the pool. */
+  readonly isDistributed: boolean
 }
 
 export interface Pool extends Db {
@@ -193,7 +195,7 @@ export function openPool(
     replica,
     transaction: (work) =>
       within((send, commit) => {
-        const tx = { ...runner(send, isLent), commit }
+        const tx = { ...runner(send, isLent), commit, isDistributed: distributed }
         return strict ? inside.run(true, () => work(tx)) : work(tx)
       }),
     connect,

@@ -48,13 +48,23 @@ const settleMoved = statement('messages.settle_moved', settling(''))
 // they lie, which costs less than an upsert (docs/decisions/0068 has figures). Planned by statistics, which do not know a
 // trigger that has just begun, the update read all messages of the trigger each time. A gateway that repeats the id of the
 // push is not quoted. No id contains control characters, so the result is one text.
-const accepting = (triggers: string, lists: string, each: string, key: string) => `
+interface Accepted {
+  /** The triggers of the messages. */
+  triggers: string
+  /** A list beside those of devices, messages and users, its name, and how it leads to the message. */
+  list?: string
+  name?: string
+  match?: string
+  /** What names a message in the result. */
+  key: string
+}
+const accepting = ({ triggers, list = '', name = '', match = '', key }: Accepted) => `
    with found as materialized (
      select m.ctid as place
-       from unnest($4::text[], $5::uuid[], $6::uuid[]${lists}
+       from unnest($4::text[], $5::uuid[], $6::uuid[]${list}) as g(device_id, message_id, user_id${name})
       cross join lateral (
         select ctid from messages
-         where project_id = $1 and ${triggers} ${each} and device_id = g.device_id and message_id = g.message_id
+         where project_id = $1 and ${triggers} ${match} and device_id = g.device_id and message_id = g.message_id
            and user_id = g.user_id and state in ${openStates}
         offset 0) m),
    done as (
@@ -64,19 +74,17 @@ const accepting = (triggers: string, lists: string, each: string, key: string) =
       where project_id = $1 and ${triggers} and ctid = any(array(select place from found)) and state in ${openStates}
      returning trigger_id, device_id, user_id)
    select string_agg(${key} || ' ' || user_id::text, chr(30)) as done from done`
-const acceptOfTrigger = statement(
-  'messages.accept',
-  accepting('trigger_id = $7', ') as g(device_id, message_id, user_id)', '', 'device_id')
-)
+const acceptOfTrigger = statement('messages.accept', accepting({ triggers: 'trigger_id = $7', key: 'device_id' }))
 // All of one month: in the tables of two months different rows have the same place.
 const acceptOfMonth = statement(
   'messages.accept_of_month',
-  accepting(
-    'trigger_id >= $7 and trigger_id <= $8',
-    ', $9::uuid[]) as g(device_id, message_id, user_id, trigger_id)',
-    'and trigger_id = g.trigger_id',
-    'trigger_id::text || device_id'
-  )
+  accepting({
+    triggers: 'trigger_id >= $7 and trigger_id <= $8',
+    list: ', $9::uuid[]',
+    name: ', trigger_id',
+    match: 'and trigger_id = g.trigger_id',
+    key: 'trigger_id::text || device_id'
+  })
 )
 // An index could lead the update to the rows too, and looks cheaper if it seems to lead to few. Where every kind of
 // scan is discouraged, the places of the rows win, and the look-up takes the index that leads to one row, as before. So

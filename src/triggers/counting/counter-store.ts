@@ -80,7 +80,7 @@ const firstGiven = 5
 const firstPart = firstGiven + Object.keys(lists.given).length
 
 // The results of the campaign change in the same statement, after all of its triggers are locked: two transactions that
-// count the same triggers meet there, in order, and not at the results. Lists cost a third less than JSON.
+// count the same triggers meet there, in order, and not at the results. Lists cost a sixth less than JSON.
 const counting = ({ set, where }: typeof changing) => `with held as (
      select id from triggers where project_id = $1 and id = any(${hidden(`$${firstGiven}`)}) order by id for no key update),
    done as (

@@ -189,7 +189,10 @@ export async function sees(place: Page | Locator, text: string | RegExp, withinM
 /** Chooses an option of a Mantine select, which is not a native one. */
 export async function choose(page: Page, label: string, option: string, place: Page | Locator = page): Promise<void> {
   await place.getByLabel(label, { exact: true }).first().click()
-  await page.getByRole('option', { name: option, exact: true }).click()
+  const choice = page.getByRole('option', { name: option, exact: true })
+  await choice.click()
+  // A page that moves between the press and the release of the mouse loses the click, and the list stays open.
+  await choice.waitFor({ state: 'hidden', timeout: 3000 }).catch(() => choice.click())
 }
 
 /** Opens a step of the campaign editor. */

@@ -100,6 +100,27 @@ it('no statement computes the list of a comparison from a parameter, for every r
   })
 })
 
+it('each list of a statement has the type on the server that it is packed as', async () => {
+  await withClient(service.databaseUrl, async (client) => {
+    const wrong: string[] = []
+    let lists = 0
+    for (const { name, text, lists: found = new Map<number, string>() } of statements.values()) {
+      await client.query(`prepare "typed_${name}" as ${text}`)
+      const { rows } = await client.query<{ types: string[] }>(
+        'select parameter_types::text[] as types from pg_prepared_statements where name = $1',
+        [`typed_${name}`]
+      )
+      const names: Record<string, string> = { uuid: 'uuid[]', text: 'text[]', int: 'integer[]' }
+      for (const [place, type] of found)
+        if (rows[0]!.types[place] !== names[type])
+          wrong.push(`${name} $${place + 1}: ${rows[0]!.types[place]}, not ${type}[]`)
+      lists += found.size
+    }
+    assert.deepEqual(wrong, [])
+    assert.ok(lists > 100)
+  })
+})
+
 describe('the statements, on a database that is spread over servers by project', () => {
   it('call only immutable functions where a row is changed, and lock rows of one project only', async () => {
     await withClient(service.databaseUrl, async (client) => {

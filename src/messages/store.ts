@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
-import { joined, later, listed, lockedProject, statement, texts } from '../platform/db/statement.ts'
+import { joined, later, lockedProject, statement, texts } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { type MessageRow, openStates } from './message.ts'
 
@@ -210,10 +210,14 @@ export async function insertMessages(
     projectId,
     kindOf,
     joined(contents),
-    ...ownNames.map((name) => (own[name] === 'uuid' ? listed : joined)(sorted.map((row) => row[name] ?? ''))),
+    ...ownNames.map((name) => columnOf(name, sorted)),
     JSON.stringify(kinds.map(sharedOf))
   ])
 }
+
+/** Ids travel as a list in binary, which PostgreSQL reads in a tenth of the time. */
+const columnOf = (name: keyof typeof own, rows: MessageRow[]) =>
+  own[name] === 'uuid' ? rows.map((row) => row[name]) : joined(rows.map((row) => row[name] ?? ''))
 
 const mostCompared = 16
 

@@ -38,7 +38,7 @@ const put = (
    on conflict (project_id, project_user_id) do update`
 const merged = 'users.properties || excluded.properties'
 const given = `(select project_id, id, key, properties
-       from project cross join unnest(string_to_array($2, ',')::uuid[], ${texts('$4')}, ${texts('$5')}::jsonb[])
+       from project cross join unnest($2::uuid[], ${texts('$4')}, ${texts('$5')}::jsonb[])
          as g(id, key, properties))`
 // Most projects index no property. Their users are written without a `with`, so that Citus sends the statement to one
 // shard as a whole, which makes it 2.5 times as fast there. It writes nothing in a project that has indexed properties.
@@ -46,7 +46,7 @@ const upsert = statement(
   'users.upsert',
   `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
    select p.project_id, g.id, g.key, g.properties, $3, $3
-     from ${lockedProject} p cross join unnest(string_to_array($2, ',')::uuid[], ${texts('$4')}, ${texts('$5')}::jsonb[])
+     from ${lockedProject} p cross join unnest($2::uuid[], ${texts('$4')}, ${texts('$5')}::jsonb[])
        as g(id, key, properties)
     where not exists (select 1 from indexed_properties i where i.project_id = $1 and i.state <> 'removing')
    on conflict (project_id, project_user_id) do update
@@ -159,7 +159,7 @@ const mostRemembered = 10_000
 /** Creates or merges users. A user that would exceed the limits stays unchanged and is not in the result. */
 export async function upsertUsers(db: Db, projectId: ProjectId, changes: Change[], at: Date) {
   const rows = sorted(changes)
-  const ids = rows.map(() => newId()).join()
+  const ids = rows.map(() => newId())
   const values = [projectId, ids, at, keysOf(rows), propertiesOf(rows)]
   const write = (text: Statement) => db.query<Merged & PutUser>(text, values)
   const plain = indexing.has(projectId) ? [] : await write(upsert)

@@ -53,7 +53,7 @@ export interface ReadyTask extends TaskWrite {
 }
 
 const list = (parameter: `$${number}`) => `string_to_array(${parameter}, ',', '')`
-const lists = `unnest(${list('$2')}::uuid[], ${list('$3')}, ${list('$4')}::timestamptz[], ${list('$5')}, ${texts('$6')},
+const lists = `unnest($2::uuid[], ${list('$3')}, ${list('$4')}::timestamptz[], ${list('$5')}, ${texts('$6')},
                 ${list('$7')}::integer[], ${list('$8')}::boolean[], ${list('$9')}::timestamptz[]),
          json_array_elements_text($10::json)`
 const names = 'id, state, state_at, dialect, content, revision, attended, due_at, context_id'
@@ -72,11 +72,11 @@ const begin = statement(
   `${heldProject},
    begun as (${claimRows(14)} returning (work ->> 'taskId')::uuid as task_id),
    t as (
-     select t.* from rows from (${lists}, unnest(${list('$11')}, ${texts('$12')}), json_array_elements_text($13::json))
+     select t.* from rows from (${lists}, unnest($11::uuid[], ${texts('$12')}), json_array_elements_text($13::json))
        as t(${names}, drawn, properties, of_user)
        join begun on begun.task_id = t.id),
    ${putUsers(
-     `(select p.project_id, t.drawn::uuid as id, t.of_user as key, t.properties::jsonb as properties
+     `(select p.project_id, t.drawn as id, t.of_user as key, t.properties::jsonb as properties
          from project p cross join t where t.drawn is not null order by t.of_user collate "C")`,
      '$22'
    )},
@@ -84,7 +84,7 @@ const begin = statement(
    told as (
      insert into ${into}
      select p.project_id, o.id, o.context_id, o.state, o.state_at, o.dialect,
-            case when o.user_id is null then o.content else replace(o.content, o.drawn, o.user_id) end::json,
+            case when o.user_id is null then o.content else replace(o.content, o.drawn::text, o.user_id) end::json,
             o.revision, o.attended, o.due_at
        from project p cross join owned o)
    select (select string_agg(id || ' ' || coalesce(user_id, ''), ',') from owned) as begun from project`
@@ -190,10 +190,10 @@ function toTask({ id, context_id: contextId, dialect, content, revision }: Row):
 }
 
 /** Lists column by column. Only the context is a text that callers choose. */
-function columnsOf(writes: (TaskWrite & { content?: string })[]): string[] {
+function columnsOf(writes: (TaskWrite & { content?: string })[]): (string | string[])[] {
   const column = (value: (write: TaskWrite) => string | number | boolean) => writes.map(value).join(',')
   return [
-    column(({ task }) => task.id),
+    writes.map(({ task }) => task.id),
     column(({ task }) => task.status.state),
     column(({ task }) => task.status.at),
     column(({ task }) => task.dialect),
@@ -224,7 +224,7 @@ export async function beginTasks(
   const row = await db.one<{ begun: string | null }>(begin, [
     projectId,
     ...columnsOf(writes),
-    writes.map(({ user }) => user?.drawn ?? '').join(','),
+    writes.map(({ user }) => user?.drawn ?? null),
     joined(writes.map(({ user }) => user?.properties ?? '')),
     JSON.stringify(writes.map(({ user }) => user?.projectUserId ?? null)),
     ...keyColumns(keys, hours),

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { fail } from './failures.ts'
+import { withLists } from './lists.ts'
 import type { Statement } from './statement.ts'
 
 /** Runs statements. A transaction and the pool look the same to a store function. */
@@ -22,8 +23,8 @@ export type Send = (config: pg.QueryConfig) => Promise<pg.QueryResult>
 
 /** Statements by a function that sends them; without names, if a pooler may lend another back end to the next one. */
 export function runner(send: Send, isLent: boolean): Db {
-  const execute = ({ name, text }: Statement, values: readonly unknown[] = []) =>
-    send({ ...(!isLent && { name }), text, values: values as unknown[] }).catch(fail)
+  const execute = ({ name, text, lists }: Statement, values: readonly unknown[] = []) =>
+    send({ ...(!isLent && { name }), text, values: withLists(lists, values) as unknown[] }).catch(fail)
   return {
     query: async <Row>(statement: Statement, values?: readonly unknown[]) =>
       (await execute(statement, values)).rows as Row[],

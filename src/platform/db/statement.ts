@@ -1,3 +1,5 @@
+import { type ElementType, listsOf } from './lists.ts'
+
 /** A named prepared statement. Its text is fixed when the module loads: no value ever becomes SQL text. */
 export interface Statement {
   readonly name: string
@@ -7,6 +9,8 @@ export interface Statement {
    * others.
    */
   readonly acrossProjects: string
+  /** Its parameters that are lists and travel in binary. */
+  readonly lists?: ReadonlyMap<number, ElementType>
 }
 
 /** Every statement of the service, for the test that checks `project_id = $n` on each tenant table. */
@@ -15,7 +19,12 @@ export const statements = new Map<string, Statement>()
 /** Defines a statement once. Its name, `capability.verb`, appears in PostgreSQL's statistics. */
 export function statement(name: string, text: string, options: { acrossProjects?: string } = {}): Statement {
   if (statements.has(name)) throw new Error(`two statements are named ${name}`)
-  const defined = Object.freeze({ name, text, acrossProjects: options.acrossProjects ?? '' })
+  const defined = Object.freeze({
+    name,
+    text,
+    acrossProjects: options.acrossProjects ?? '',
+    lists: listsOf(text)
+  })
   statements.set(name, defined)
   return defined
 }

@@ -111,7 +111,6 @@ describe('the editor of a campaign', () => {
       })
       await toStep(page, 'Review')
       await sees(page, '30 minutes after the event signed_up.')
-      await sees(page, 'Each user gets it once only.')
       await sees(page, 'Would reach 1 user')
       await press(page, 'Activate')
       await sees(page, 'welcome, version 1')

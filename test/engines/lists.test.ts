@@ -48,7 +48,7 @@ describe('a list of a statement', () => {
         { numRuns: 150 }
       )
     await compare('text', nullable(noNul))
-    await compare('int', nullable(fc.integer()))
+    await compare('int', nullable(fc.oneof(fc.integer(), fc.constantFrom(-(2 ** 31), 2 ** 31 - 1, -0))))
     await compare(
       'uuid',
       nullable(fc.uuid().map((id) => id.replace(/[a-f]/g, (digit) => (id > '8' ? digit.toUpperCase() : digit))))

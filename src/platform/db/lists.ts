@@ -8,7 +8,6 @@ export type ElementType = 'uuid' | 'text' | 'int'
 const oids = { uuid: 2950, text: 25, int: 23 } as const
 const headerBytes = 20
 const uuidLength = 36
-const mostInt = 2 ** 31 - 1
 
 /** The list as a parameter, or undefined for one that has to travel as text, where the server explains what is wrong with it. */
 export function packList(type: ElementType, values: readonly unknown[]): Buffer | undefined {
@@ -27,6 +26,7 @@ function begin(type: ElementType, bytes: number, count: number): Buffer {
 }
 
 const isAbsent = (value: unknown) => value === null || value === undefined
+const isInt = (value: unknown): value is number => typeof value === 'number' && (value | 0) === value
 
 /** The value of each hexadecimal digit by its code. */
 const digits = new Int8Array(128).fill(-1)
@@ -63,8 +63,7 @@ function packInts(values: readonly unknown[]): Buffer | undefined {
   let at = headerBytes
   for (const value of values) {
     if (isAbsent(value)) at = buffer.writeInt32BE(-1, at)
-    else if (Number.isInteger(value) && Math.abs(value as number) <= mostInt)
-      at = buffer.writeInt32BE(value as number, buffer.writeInt32BE(4, at))
+    else if (isInt(value)) at = buffer.writeInt32BE(value, buffer.writeInt32BE(4, at))
     else return undefined
   }
   return buffer.subarray(0, at)

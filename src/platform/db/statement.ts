@@ -58,9 +58,5 @@ export const asTexts = (values: unknown[]): string =>
 /** Joins values that are already serialized into one parameter, like `asTexts`; an absent value is empty. */
 export const joined = (values: string[]): string => values.join('\x1e')
 
-/** Ids or numbers as PostgreSQL writes a list of them; an empty one is null. The driver would look for quotes in each. */
-export const listed = (values: (string | number | null)[]): string =>
-  `{${values.map((value) => (value === null || value === '' ? 'NULL' : value)).join(',')}}`
-
 /** The parameter that `asTexts` made, as a list. */
 export const texts = (parameter: `$${number}`): string => `string_to_array(${parameter}, chr(30), '')`

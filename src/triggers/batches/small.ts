@@ -23,6 +23,7 @@ import { steadyMs } from '../../platform/time.ts'
 import { topicDefaults } from '../../preferences/preferences.ts'
 import { SegmentFailed } from '../../segments/segments.ts'
 import { type OnEnded, startTriggers } from '../counting/counter-store.ts'
+import { learnTriggers } from '../counting/statistics.ts'
 import { smallTargets } from '../store.ts'
 import { type Start, startJobRef, wakeAll } from '../wake.ts'
 import { addSkips } from './batch-store.ts'
@@ -174,7 +175,10 @@ export class SmallTriggers {
 
   async #writeAll(projectId: ProjectId, small: Small[]): Promise<MessageRow[]> {
     try {
-      return await againIfRaced((again) => this.#write(projectId, small, !again))
+      const rows = await againIfRaced((again) => this.#write(projectId, small, !again))
+      // A failure makes plans slow and nothing worse.
+      await learnTriggers(this.#options.pool, small.length).catch(() => {})
+      return rows
     } catch (error) {
       if (!(error instanceof Elsewhere)) throw error
       // Each round leaves some out.

@@ -102,7 +102,7 @@ if (chosen.length > 0 || long) {
 } else {
   // More lanes than processors, because tests often wait. Fewer for tests in which a takeover has a time limit.
   failed += await phase('The suite', 5, (file) => !ordeals.test(file))
-  if (!statements) failed += await phase('Crash and fuzz runs', 4, (file) => ordeals.test(file))
+  if (!statements) failed += await phase('Crash and fuzz runs', 3, (file) => ordeals.test(file))
 }
 failed += await leftBehind()
 await rm(folder, { recursive: true, force: true })

@@ -27,7 +27,7 @@ it('of actions approved on a node that is killed meanwhile, each is done once or
     const reply = await ask(url, 'POST', path, { headers }).catch(() => undefined)
     if (reply?.status === 200) answered += 1
   })
-  await eventually(() => assert.ok(answered > 3))
+  await eventually(() => assert.ok(answered > 3), 30_000)
   process.kill(program.pid, 'SIGKILL')
   await Promise.all(deciding)
   await eventually(async () => {

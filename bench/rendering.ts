@@ -18,6 +18,12 @@ const campaign = parseCampaign({
     body: '{% if user.plan == "premium" %}A gift{% else %}An offer{% endif %}: {{ trigger.code }}, until {{ trigger.until | date: "%d.%m.%Y" }}'
   }
 })
+/** Only inserts values, so the service fills it in itself. */
+const plain = parseCampaign({
+  campaign_id: 'plain',
+  name: 'Plain',
+  message: { title: 'Hello {{ user.name | default: "there" }}', body: 'A gift: {{ trigger.code }}' }
+})
 const trigger = { properties: { code: 'SPRING', until: '2026-12-01' } }
 const recipients = Array.from({ length: batch }, (_, n) => ({
   device_id: `phone-${n}`,
@@ -63,6 +69,10 @@ const singles = await measured(count / 10, async () => {
   const rendering = renderer.of(projectId, campaign, 'version')
   for (let done = 0; done < count / 10; done++) await rendering.for(trigger, newId())(recipients.slice(0, 1), later())
 })
+const filled = await measured(count, async () => {
+  const render = renderer.of(projectId, plain, 'plain').for(trigger, newId())
+  for (let done = 0; done < count; done += batch) await render(recipients, later())
+})
 await renderer.close()
 
 const row = (name: string, { perSecond, cpuMicros }: Measured) =>
@@ -73,10 +83,18 @@ const row = (name: string, { perSecond, cpuMicros }: Measured) =>
 row('in the service', here)
 row('in a process, 1,000 recipients', there)
 row('in a process, triggers for one recipient each', singles)
+row('filled in, 1,000 recipients', filled)
 report({
   name: 'CPU of the service to render a message',
   value: there.cpuMicros,
   unit: 'µs',
   better: 'less',
   peers: { 'rendered in the service': here.cpuMicros }
+})
+report({
+  name: 'CPU of the service to fill in a message that only inserts values',
+  value: filled.cpuMicros,
+  unit: 'µs',
+  better: 'less',
+  peers: { 'rendered in a process': there.cpuMicros }
 })

@@ -1,7 +1,8 @@
 import { flushCompileCache } from 'node:module'
 import type { Source } from './content.ts'
+import type { Made } from './making.ts'
 import { notingMissing } from './missing.ts'
-import { type Addressee, type Made, type Making, type Rendering, renderingOf } from './rendering.ts'
+import { type Addressee, type Making, type Rendering, renderingOf } from './rendering.ts'
 import { TemplateFailed } from './template.ts'
 
 /**

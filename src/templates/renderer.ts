@@ -1,10 +1,12 @@
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { type Source, sourcesOf } from './content.ts'
+import type { Made } from './making.ts'
+import { fillerOf } from './plain.ts'
 import type { RenderOutcome } from './render-child.ts'
 import type { Lane } from './render-lane.ts'
 import { RenderTurns } from './render-turns.ts'
-import { type Addressee, type Made, type Recipient, renderingOf, type Triggered } from './rendering.ts'
+import type { Addressee, Recipient, Triggered } from './rendering.ts'
 import { isTemplate, TemplateFailed } from './template.ts'
 
 /** Recipients and characters of one request to the process that renders. */
@@ -49,8 +51,7 @@ export function createRenderer(metrics?: Metrics, open?: () => Lane, oneMs?: num
 
   function of(projectId: ProjectId, definition: Source, version: string = newId()): Rendering {
     const sources = [...sourcesOf(definition)].filter(isTemplate)
-    // Plain text needs no process.
-    if (sources.length === 0) return here(definition)
+    const fillIn = fillerOf(definition)
     const campaign = { key: `campaign ${version}`, json: () => JSON.stringify(definition) }
     // A template can write a name with escapes.
     const mentions = (root: string) => sources.some((source) => source.includes(root) || source.includes('\\'))
@@ -69,31 +70,24 @@ export function createRenderer(metrics?: Metrics, open?: () => Lane, oneMs?: num
       for: ({ properties }, id = newId()) => {
         const key = needsTrigger ? `trigger ${id}` : 'no trigger'
         const trigger = { key, json: () => JSON.stringify(needsTrigger ? properties : {}) }
-        return (recipients, untilMs, texts = []) =>
-          renderAll(turns, hopeless, { projectId, campaign, trigger, untilMs }, { recipients, texts, written })
+        return async (recipients, untilMs, texts = []) => {
+          const made: (Rendered | undefined)[] = await fillIn({ properties }, recipients, texts)
+          const left = [...made.keys()].filter((index) => made[index] === undefined)
+          if (left.length === 0) return made as Rendered[]
+          const readers = {
+            recipients: left.map((index) => recipients[index]!),
+            texts: left.map((index) => texts[index]),
+            written
+          }
+          const rendered = await renderAll(turns, hopeless, { projectId, campaign, trigger, untilMs }, readers)
+          for (const [place, index] of left.entries()) made[index] = rendered[place]!
+          return made as Rendered[]
+        }
       }
     }
   }
 
   return { of, close: () => turns.close(), stats: () => turns.stats() }
-}
-
-function here(definition: Source): Rendering {
-  const rendering = renderingOf(definition)
-  return {
-    for: (trigger) => {
-      const { make } = rendering.for(trigger)
-      return async (recipients, _, texts = []) =>
-        recipients.map((recipient, index) => {
-          try {
-            return make(texts[index] === undefined ? recipient : { ...recipient, text: texts[index] })
-          } catch (error) {
-            if (error instanceof TemplateFailed) return error
-            throw error
-          }
-        })
-    }
-  }
 }
 
 type Subject = Omit<Parameters<RenderTurns['ask']>[0], 'recipients' | 'alone' | 'text'>

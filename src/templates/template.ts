@@ -106,7 +106,7 @@ function render(parsed: Parsed[], dependsOn: ReadonlySet<TemplateRoot>, scope: T
  * Removes NUL and lone surrogates. `split: "" | first` takes half of an emoji, and decoders create any character; PostgreSQL
  * refuses such a text, and the whole batch with it.
  */
-const storable = (text: string): string => (isStorable(text) ? text : text.replace(/[\0\p{Surrogate}]/gu, ''))
+export const storable = (text: string): string => (isStorable(text) ? text : text.replace(/[\0\p{Surrogate}]/gu, ''))
 
 export const tooLong = 'it takes longer than one rendering may; loop over less'
 

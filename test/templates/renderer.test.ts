@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { parseCampaign } from '../../src/campaigns/definition/definition.ts'
 import { Unavailable } from '../../src/platform/errors.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
@@ -27,6 +28,8 @@ function watched() {
 const { renderer, lanes } = watched()
 const project = () => newId() as ProjectId
 const campaign = (title: string) => parseCampaign({ campaign_id: 'x', name: 'X', message: { title } })
+/** The number of a person, by a filter, so that the service does not fill it in itself. */
+const number = '{{ user.n | plus: 0 }}'
 const people = (count: number) =>
   Array.from({ length: count }, (_, n) => ({
     device_id: `phone-${n}`,
@@ -59,7 +62,7 @@ after(() => clearInterval(awake))
 describe('a rendering that does not end', () => {
   it('is stopped, and does not hold up another project', async () => {
     const order: string[] = []
-    const quick = renderer.of(project(), campaign('Hello {{ user.n }}')).for({ properties: {} })
+    const quick = renderer.of(project(), campaign(`Hello ${number}`)).for({ properties: {} })
     await quick(people(1), soon())
     const hostile = renderer
       .of(project(), campaign(`{{ user.n }}${endless}`))
@@ -106,7 +109,7 @@ describe('a rendering that does not end', () => {
       renderer.of(project(), campaign(`{{ user.n }}${endless}`)).for({ properties })(people(1), soon())
     )
     const done = Promise.all(hostile)
-    const other = renderer.of(project(), campaign('{{ user.n }}')).for({ properties: {} })
+    const other = renderer.of(project(), campaign(number)).for({ properties: {} })
     assert.deepEqual(titles(await other(people(1), soon())), ['0'])
     assert.ok(renderer.stats().slow <= 2, JSON.stringify(renderer.stats()))
     assert.deepEqual((await done).flatMap(titles), Array(4).fill(tooLong))
@@ -122,6 +125,22 @@ describe('a rendering that does not end', () => {
   })
 })
 
+describe('a text that only inserts values', () => {
+  it('is made without a process, and others of the same campaign are made by one', async () => {
+    const { renderer, lanes } = watched()
+    const render = renderer
+      .of(project(), campaign('{{ user.n }} for {{ trigger.what }}'))
+      .for({ properties: { what: 'you' } })
+    assert.deepEqual(titles(await render(people(2), soon())), ['0 for you', '1 for you'])
+    assert.equal(lanes.length, 0)
+    const list = { ...people(1)[0]!, properties: { n: ['a', 'b'] } }
+    assert.deepEqual(titles(await render([...people(2), list, ...people(1)], soon())), [
+      ...['0 for you', '1 for you', 'ab for you', '0 for you']
+    ])
+    assert.ok(lanes.length > 0, 'a list is written by the library')
+  })
+})
+
 describe('a process that ends while it renders', () => {
   it('is replaced, and every message is made', async () => {
     const { renderer, lanes } = watched()
@@ -130,6 +149,7 @@ describe('a process that ends while it renders', () => {
       people(60),
       soon()
     )
+    await turn()
     await lanes[0]!.ready
     await lanes[0]!.kill()
     assert.deepEqual(
@@ -141,6 +161,7 @@ describe('a process that ends while it renders', () => {
   it('that stops with the service, also in the midst of a rendering', async () => {
     const { renderer, lanes } = watched()
     const rendered = renderer.of(project(), campaign(`{{ user.n }}${endless}`)).for({ properties })(people(1), soon())
+    await turn()
     await lanes[0]!.ready
     const refused = assert.rejects(rendered, Unavailable)
     await renderer.close()
@@ -157,7 +178,7 @@ describe('a process that the system refuses to start', () => {
       return openLane()
     })
     after(renderer.close)
-    const render = renderer.of(project(), campaign('No {{ user.n }}')).for({ properties: {} })
+    const render = renderer.of(project(), campaign(`No ${number}`)).for({ properties: {} })
     await assert.rejects(render(people(1), soon()), Unavailable)
     refusing = false
     assert.deepEqual(titles(await render(people(1), soon())), ['No 0'])

@@ -31,7 +31,7 @@ import { createSchedules } from './schedules/schedules.ts'
 import { createSegments } from './segments/segments.ts'
 import { createSimulators } from './simulator/fleet/fleet.ts'
 import { createStats, moveConversions } from './stats/stats.ts'
-import { countOnTrigger, createTriggers } from './triggers/triggers.ts'
+import { canceledAmong, countOnTrigger, createTriggers } from './triggers/triggers.ts'
 import { createUsers } from './users/users.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 
@@ -161,6 +161,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     nodeId,
     journalFolder: join(config.DATA_DIR, 'outcomes'),
     pauses,
+    canceledAmong,
     credentials,
     onSettled: [countOnTrigger(webhooks.onTriggersEnded), webhooks.onOutcomes, ...(overrides.onSettled ?? [])]
   })

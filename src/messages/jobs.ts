@@ -38,7 +38,14 @@ export const scheduleRetry = (tx: Db, projectId: ProjectId, runAt: Date): Promis
  * Dispatches messages that are due, and reschedules itself for the next one. The rows decide; the job only wakes at
  * their time.
  */
-export const retryJob = (pool: Pool, owner: string, dispatcher: Dispatcher, pauses: Pauses, recovery?: Recovery) => {
+export const retryJob = (
+  pool: Pool,
+  owner: string,
+  dispatcher: Dispatcher,
+  pauses: Pauses,
+  withoutCanceled: (projectId: ProjectId, rows: MessageRow[]) => Promise<MessageRow[]>,
+  recovery?: Recovery
+) => {
   async function claim(projectId: ProjectId, claimSome: typeof claimDueMessages): Promise<MessageRow[]> {
     const until = claimUntil()
     const living = await livingNodes(pool, owner)
@@ -71,7 +78,8 @@ export const retryJob = (pool: Pool, owner: string, dispatcher: Dispatcher, paus
         const rows = await claim(projectId, claimDueMessages)
         if (rows.length === 0) break
         freeSlot()
-        await dispatcher.dispatch(projectId, rows, { deadline: steadyMs() + roundMs, signal })
+        const wanted = await withoutCanceled(projectId, rows)
+        await dispatcher.dispatch(projectId, wanted, { deadline: steadyMs() + roundMs, signal })
       }
       const next = await nextDueAt(pool, projectId)
       if (!next) return

@@ -53,6 +53,8 @@ export interface MessagesOptions {
   journalFolder?: string
   credentials: { project(projectId: ProjectId, tx?: Db): Promise<{ mode: Mode } | undefined> }
   pauses: Pauses
+  /** Those of these triggers that were canceled. */
+  canceledAmong?: (db: Db, projectId: ProjectId, triggerIds: string[]) => Promise<ReadonlySet<string>>
   /** Subscribers that take part in the transaction that settles messages; settle.ts gives their order. */
   onSettled?: readonly OnSettled[]
 }
@@ -72,6 +74,7 @@ export function createMessages({
   journalFolder,
   credentials,
   pauses,
+  canceledAmong = async () => new Set(),
   onSettled = []
 }: MessagesOptions) {
   const publish = inOrder([...onSettled, countMinute])
@@ -94,6 +97,22 @@ export function createMessages({
   ): Promise<void> {
     await markMessagesUnknown(tx, projectId, triggerId, deviceIds, owners)
     while ((await maintenance.cancelBatch(tx, projectId, triggerId, publish)) > 0);
+  }
+
+  /**
+   * Cancels the claimed rows of canceled triggers, and returns the others. A dead node may have left such rows after the
+   * cancel was acknowledged, and they may be due before the job that continues the cancel finds them.
+   */
+  async function withoutCanceled(projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
+    const triggerIds = new Set(rows.flatMap((row) => (row.campaign_id === null ? [] : row.trigger_id)))
+    const canceled = await canceledAmong(pool, projectId, [...triggerIds])
+    if (canceled.size === 0) return rows
+    const isCanceled = ({ trigger_id }: MessageRow) => canceled.has(trigger_id)
+    for (const [triggerId, own] of Map.groupBy(rows.filter(isCanceled), (row) => row.trigger_id)) {
+      const ids = own.map(({ device_id }) => device_id)
+      await againIfRaced(() => pool.transaction((tx) => cancelAsUnknown(tx, projectId, triggerId, ids, [nodeId])))
+    }
+    return rows.filter((row) => !isCanceled(row))
   }
 
   return {
@@ -195,7 +214,7 @@ export function createMessages({
     recover: async (): Promise<void> => recovery?.ofEarlierProcesses(),
 
     jobs: [
-      retryJob(pool, nodeId, dispatcher, pauses, recovery),
+      retryJob(pool, nodeId, dispatcher, pauses, withoutCanceled, recovery),
       releaseSendJob(pool),
       findLostJob(pool),
       keepMessagesJob(pool)

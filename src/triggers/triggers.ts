@@ -31,6 +31,7 @@ import { eraseTriggerWindow, findTrigger, listTriggers, type TriggerRow } from '
 import { createStreams } from './stream.ts'
 
 export { whyRefused } from './accept.ts'
+export { canceledAmong } from './batches/expansion-store.ts'
 export type { SequenceTrigger } from './batches/sequence.ts'
 export { countOnTrigger } from './counting/outcomes.ts'
 export { countWaitingTriggers } from './discard-store.ts'

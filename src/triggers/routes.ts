@@ -53,6 +53,7 @@ export function triggerRoutes(
       bodyKind: 'optional',
       fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger', send_at: 'invalid_trigger' },
       idempotent: true,
+      direct: true,
       answer: TriggerId,
       wording,
       example: triggerExample

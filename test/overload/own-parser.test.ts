@@ -3,21 +3,25 @@ import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { givenCampaign } from '../support/campaigns.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
-const { id, secretKey: key } = await service.project()
+const project = await service.project()
+const { id, secretKey: key } = project
+await givenCampaign(service, project)
 const { hostname, port } = new URL(service.url)
 
 type Request = [line: string, headers?: string[], body?: string]
 const keyed = [`X-Service-Project-ID: ${id}`, `X-Service-API-Key: ${key}`]
 const json = 'Content-Type: application/json'
 
-/** Every message of an agent has an id of its own: a repeat would only replay the first response. */
+/** Every message of an agent, and every key of a repeatable call, is new: a repeat would only replay the first response. */
 function bytesOf([line, headers = [], text]: Request): Buffer {
   const body = text?.replace('MESSAGE', randomUUID())
   const length = body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
-  return Buffer.from(`${[`${line} HTTP/1.1`, 'Host: a', ...headers, ...length].join('\r\n')}\r\n\r\n${body ?? ''}`)
+  const head = [`${line} HTTP/1.1`, 'Host: a', ...headers, ...length].join('\r\n').replace('MESSAGE', randomUUID())
+  return Buffer.from(`${head}\r\n\r\n${body ?? ''}`)
 }
 
 /** Sends the parts, with a pause between them, and returns the response without what differs between any two. */
@@ -121,6 +125,22 @@ const requests: Record<string, Request> = {
     [...keyed, json],
     user('{}')
   ],
+  '4.4: a trigger': ['POST /api/v1/campaigns/news:trigger', [...keyed, json], '{"audience":{}}'],
+  '4.4: a trigger that is not read whole': [
+    'POST /api/v1/campaigns/news:trigger',
+    [...keyed, json, 'Idempotency-Key: MESSAGE'],
+    '{"audience":{"targets":[{"project_user_id":"ana"}]},"unknown":1}'
+  ],
+  '4.4: a trigger without a body': ['POST /api/v1/campaigns/news:trigger', keyed],
+  '4.4: a trigger without a type': ['POST /api/v1/campaigns/news:trigger', keyed, '{}'],
+  '4.4: a trigger that is refused': ['POST /api/v1/campaigns/news:trigger', [...keyed, json], '{"audience":7}'],
+  '4.4: an empty key of a repeat': ['POST /api/v1/campaigns/news:trigger', [...keyed, json, 'Idempotency-Key: '], '{}'],
+  '4.4: a trigger of no campaign': ['POST /api/v1/campaigns/:trigger', [...keyed, json], '{}'],
+  '4.4: a trigger of a campaign that is absent': ['POST /api/v1/campaigns/__proto__:trigger', [...keyed, json], '{}'],
+  '4.4: a trigger of an escaped campaign': ['POST /api/v1/campaigns/%6eews:trigger', [...keyed, json], '{}'],
+  '4.4: a trigger of a broken escape': ['POST /api/v1/campaigns/%6news%:trigger', [...keyed, json], '{}'],
+  '4.4: a trigger without a key': ['POST /api/v1/campaigns/news:trigger', [json], '{}'],
+  '4.4: a verb that does not exist': ['POST /api/v1/campaigns/news:fire', [...keyed, json], '{}'],
   'a stream of an agent': ['POST /a2a', agent, streaming]
 }
 

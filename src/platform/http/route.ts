@@ -50,8 +50,8 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   /** A stream has no time limit. */
   unlimited?: boolean
   /**
-   * Called so often that its requests of the usual form pass Fastify by (direct/direct.ts). Only a path without parameters
-   * does, and no stream that must end with its caller, which needs the events of Node's response.
+   * Called so often that its requests of the usual form pass Fastify by (direct/direct.ts). Only a path with at most one
+   * parameter does, and no stream that must end with its caller, which needs the events of Node's response.
    */
   direct?: boolean
   /** The name of the operation in OpenAPI, if the one that its path gives reads badly. */

@@ -52,7 +52,7 @@ export function routesOn<Caller, Access>(server: Server, mounts: Mount<Caller, A
           config: configOf(options, bodyKind, mount)
         }
         const admit = admissionOf(server, mount, { options, bodyKind, pages })
-        if (options.direct && !url.includes(':')) server.direct.add({ facts, admit, handle: handler, ended })
+        if (options.direct && !mount.prefix.includes(':')) server.direct.add({ facts, admit, handle: handler, ended })
         server.app.route({
           ...facts,
           onRequest: admit,

@@ -22,12 +22,11 @@ describe('0083: a direct request knows its client as Fastify does', () => {
         }
         const theirs = (await app.inject({ method: 'POST', url: '/a', headers })).json()
         const socket = { remoteAddress: '127.0.0.1' } as never
-        const { ip, host, protocol } = new DirectRequest(
-          { method: 'POST', url: '/a', headers, bodyAt: 0 },
-          socket,
+        const { ip, host, protocol } = new DirectRequest({ method: 'POST', url: '/a', headers, bodyAt: 0 }, socket, {
           facts,
-          trusted
-        )
+          params: {},
+          trust: trusted
+        })
         assert.deepEqual({ ip, host, protocol }, theirs, list)
       }
       await app.close()

@@ -7,6 +7,7 @@ import { answerError } from '../answers.ts'
 import { jsonType, readBody } from '../body.ts'
 import type { PlainHead } from '../plain/head.ts'
 import type { Trusts } from '../trust-proxy.ts'
+import { pathTable } from './path-table.ts'
 import { asReply, asRequest, type Connection, DirectReply } from './reply.ts'
 import { DirectRequest, type RouteFacts } from './request.ts'
 
@@ -32,7 +33,7 @@ export interface Direct {
 }
 
 export function createDirect(log: Log, trust: Trusts): Direct {
-  const routes = new Map<string, DirectRoute & { refuse: typeof refuse }>()
+  const routes = pathTable<DirectRoute & { refuse: typeof refuse }>()
   let left = false
 
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -46,15 +47,16 @@ export function createDirect(log: Log, trust: Trusts): Direct {
 
   return {
     add(route) {
-      routes.set(`${route.facts.method} ${route.facts.url}`, { ...route, refuse })
+      routes.add(route.facts.method, route.facts.url, { ...route, refuse })
     },
     leave() {
       left = true
     },
     take(head, chunk, connection) {
-      const route = left ? undefined : routes.get(`${head.method} ${head.url}`)
-      if (!route || !isUsual(head, chunk, route)) return false
-      const request = new DirectRequest(head, connection.socket, route.facts, trust)
+      const found = left ? undefined : routes.find(head.method, head.url)
+      if (!found || !isUsual(head, chunk, found.route)) return false
+      const { route, params } = found
+      const request = new DirectRequest(head, connection.socket, { facts: route.facts, params, trust })
       const reply = new DirectReply(request, connection, route)
       connection.hold(reply)
       run(route, request, reply, chunk.subarray(head.bodyAt))

@@ -14,6 +14,13 @@ export interface RouteFacts {
 
 const none = Object.freeze({})
 
+/** What the server knows of a request beside its head. */
+export interface Asked {
+  facts: RouteFacts
+  params: Readonly<Record<string, string>>
+  trust: Trusts
+}
+
 /** As much of Fastify's request, and of the one of Node below it, as direct routes use. */
 export class DirectRequest {
   readonly id: string
@@ -22,7 +29,7 @@ export class DirectRequest {
   readonly headers: Record<string, string>
   readonly socket: Socket
   readonly routeOptions: RouteFacts
-  readonly params = none
+  readonly params: Readonly<Record<string, string>>
   readonly query = none
   readonly is404 = false
   /** The body has arrived. */
@@ -33,12 +40,13 @@ export class DirectRequest {
   body: unknown = undefined
   readonly #trust: Trusts
 
-  constructor(head: PlainHead, socket: Socket, facts: RouteFacts, trust: Trusts) {
+  constructor(head: PlainHead, socket: Socket, { facts, params, trust }: Asked) {
     this.method = head.method
     this.url = head.url
     this.headers = head.headers
     this.socket = socket
     this.routeOptions = facts
+    this.params = params
     this.#trust = trust
     this.id = requestId(head)
   }

@@ -1,8 +1,8 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { textOf } from './budget.ts'
 import { contentOf, type Source } from './content.ts'
 import { type Made, type Make, makeOf } from './making.ts'
 import type { Addressee, Recipient, Triggered } from './rendering.ts'
+import { slices } from './slices.ts'
 import { deviceScope, storable, TemplateFailed, type TemplateRoot, templateRoots } from './template.ts'
 
 /**
@@ -11,10 +11,11 @@ import { deviceScope, storable, TemplateFailed, type TemplateRoot, templateRoots
  * or might read differently is left to the library, for one recipient or for all: so both always make the same text.
  */
 
-/** Characters of a text with its templates, and of what one template makes. */
-const limits = { source: 8_192, made: 4_096, inserts: 64 } as const
-/** How long the service fills in texts before other requests get a turn. */
-const sliceMs = 5
+/**
+ * Of one content: characters with its templates, inserts, and characters that templates make. `kept`: characters of contents
+ * that one campaign keeps read.
+ */
+const limits = { source: 8_192, inserts: 64, made: 8_192, kept: 32_768 } as const
 
 interface Insert {
   root: TemplateRoot
@@ -42,7 +43,7 @@ export function plainParts(source: string): (string | Insert)[] | undefined {
     if (path.some((name) => special.has(name))) return undefined
     parts.push({ root: root as TemplateRoot, names: path, default: or?.slice(1, -1) })
   }
-  return parts.length <= 2 * limits.inserts ? parts : undefined
+  return parts
 }
 
 /** What inserts of one recipient refer to. */
@@ -52,6 +53,8 @@ interface Values {
   campaign: Readonly<Record<string, unknown>>
   /** Whether missing values are reported, which the library does. */
   watch: boolean
+  /** Characters that templates of this content may still make. */
+  left: number
 }
 
 /** Thrown where only the library knows what a template makes of these values. */
@@ -61,18 +64,22 @@ const undecided = new Error('left to the library')
 function filledIn(parts: readonly (string | Insert)[], values: Values): string {
   let text = ''
   for (const part of parts) text += typeof part === 'string' ? part : insertedText(part, values)
-  if (text.length > limits.made) throw undecided
+  values.left -= text.length
+  if (values.left < 0) throw undecided
   return storable(text)
 }
 
 function insertedText(one: Insert, values: Values): string {
   const value = lookedUp(one, values)
-  if (typeof value === 'object' && value !== null) throw undecided
-  if (typeof value === 'string' && value.length > limits.made) throw undecided
+  if (!hasOneSpelling(value)) throw undecided
+  if (typeof value === 'string' && value.length > values.left) throw undecided
   if (one.default !== undefined) return value || value === 0 ? textOf(value) : one.default
   if (values.watch && (value === undefined || value === null || value === '')) throw undecided
   return textOf(value)
 }
+
+const hasOneSpelling = (value: unknown): boolean =>
+  typeof value === 'object' ? value === null : typeof value !== 'number' || Number.isFinite(value)
 
 function lookedUp({ root, names: [first, ...names] }: Insert, values: Values): unknown {
   let value = firstOf(root, first!, values)
@@ -98,49 +105,65 @@ function firstOf(root: TemplateRoot, name: string, { recipient, trigger, campaig
 const own = (object: object, name: string): unknown =>
   Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined
 
-/** Undefined for a text that the library must render for every recipient. */
-function plainText(content: ReturnType<typeof contentOf>): Make<Values> | undefined {
-  let templates = 0
+/** Undefined for a content that the library must render for every recipient. */
+function plainContent(content: Pick<Source, 'message' | 'live_activity'>): Make<Values> | undefined {
+  let inserts = 0
   try {
-    const make = makeOf<Values>(content, (source) => {
-      templates += 1
-      const parts = source.length > limits.source ? undefined : plainParts(source)
+    return makeOf<Values>(content, (source) => {
+      const parts = plainParts(source)
       if (!parts) throw undecided
+      inserts += parts.length >> 1
+      if (inserts > limits.inserts) throw undecided
       return (values) => filledIn(parts, values)
     })
-    return templates === 0 || JSON.stringify(content).length <= limits.source ? make : undefined
   } catch (error) {
     if (error === undecided) return undefined
     throw error
   }
 }
 
-/** Makes the contents that need no library; undefined for the others. */
+/** Makes the contents that need no library; undefined for the others. No more of them after `untilMs`. */
 export type FillIn = (
   trigger: Triggered,
   recipients: readonly Recipient[],
+  untilMs: number,
   texts: readonly (string | undefined)[]
 ) => Promise<(Made | TemplateFailed | undefined)[]>
 
 export function fillerOf(source: Source): FillIn {
   const { name, campaign_id: id, watch = false } = source
   const campaign = { id, name }
-  const makers = new Map<string | undefined, Make<Values> | undefined>()
-  const makerOf = (text: string | undefined) => {
-    if (!makers.has(text)) makers.set(text, plainText(contentOf(source, text)))
-    return makers.get(text)
-  }
-  return async ({ properties: trigger }, recipients, texts) => {
+  const makerOf = createMakers(source)
+  return async ({ properties: trigger }, recipients, untilMs, texts) => {
     const made: (Made | TemplateFailed | undefined)[] = []
-    let began = performance.now()
-    for (const [index, recipient] of recipients.entries()) {
-      const make = makerOf(texts[index])
-      made.push(make && outcomeOf(make, { recipient, trigger, campaign, watch }))
-      if (performance.now() - began < sliceMs) continue
-      await turn()
-      began = performance.now()
+    const makeSome = () => {
+      do {
+        const [make, recipient] = [makerOf(texts[made.length]), recipients[made.length]!]
+        made.push(make && outcomeOf(make, { recipient, trigger, campaign, watch, left: limits.made }))
+      } while (made.length < recipients.length && !slices.isOver())
     }
+    while (made.length < recipients.length && (made.length === 0 || Date.now() < untilMs)) await slices.give(makeSome)
     return made
+  }
+}
+
+/** A campaign may have thousands of contents, of languages and variants. Those that were read are kept up to a size. */
+function createMakers(source: Source): (text: string | undefined) => Make<Values> | undefined {
+  const makers = new Map<string | undefined, Make<Values> | undefined>()
+  let kept = 0
+  return (text) => {
+    if (makers.has(text)) return makers.get(text)
+    const { message, live_activity } = contentOf(source, text)
+    const content = { message, live_activity }
+    const size = JSON.stringify(content).length
+    const make = size > limits.source ? undefined : plainContent(content)
+    kept += Math.min(size, limits.source)
+    if (kept > limits.kept) {
+      makers.clear()
+      kept = 0
+    }
+    makers.set(text, make)
+    return make
   }
 }
 

@@ -71,8 +71,8 @@ export function createRenderer(metrics?: Metrics, open?: () => Lane, oneMs?: num
         const key = needsTrigger ? `trigger ${id}` : 'no trigger'
         const trigger = { key, json: () => JSON.stringify(needsTrigger ? properties : {}) }
         return async (recipients, untilMs, texts = []) => {
-          const made: (Rendered | undefined)[] = await fillIn({ properties }, recipients, texts)
-          const left = [...made.keys()].filter((index) => made[index] === undefined)
+          const made: (Rendered | undefined)[] = await fillIn({ properties }, recipients, untilMs, texts)
+          const left = [...recipients.keys()].filter((index) => made[index] === undefined)
           if (left.length === 0) return made as Rendered[]
           const readers = {
             recipients: left.map((index) => recipients[index]!),

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import type { Source } from '../../src/templates/content.ts'
 import { fillerOf, plainParts } from '../../src/templates/plain.ts'
 import { type Recipient, renderingOf } from '../../src/templates/rendering.ts'
 import { compileTemplate, TemplateFailed } from '../../src/templates/template.ts'
+
+setFlagsFromString('--expose-gc')
+const gc = runInNewContext('gc') as () => void
 
 const recipient: Recipient = {
   device_id: 'phone',
@@ -23,6 +28,7 @@ const recipient: Recipient = {
   platform: 'IOS',
   facts: { locale_language: 'pt' }
 }
+const whenever = Number.POSITIVE_INFINITY
 const trigger = { properties: { code: 'SPRING', name: 'of the trigger', first: 1 } }
 
 /** What the library makes, or the message of its failure. */
@@ -36,7 +42,7 @@ function byLibrary(source: Source, to: Recipient, properties: Record<string, unk
 }
 
 async function filledIn(source: Source, to: Recipient, properties: Record<string, unknown>): Promise<unknown> {
-  const [made] = await fillerOf(source)({ properties }, [to], [])
+  const [made] = await fillerOf(source)({ properties }, [to], whenever, [])
   return made instanceof TemplateFailed ? made.message : made
 }
 
@@ -93,7 +99,7 @@ describe('texts that only insert values', () => {
         '{{ user.name | default: "\\n" }}',
         '{{ user.name }}{{ trigger.first }}'
       ],
-      'x'.repeat(5_000).concat('{{ user.name }}')
+      'x'.repeat(8_300).concat('{{ user.name }}')
     ]
     for (const text of left) assert.equal(await title(text), undefined, text)
   })
@@ -125,18 +131,75 @@ describe('texts that only insert values', () => {
     }
   })
 
-  it('give other requests a turn while many of them are made', async () => {
-    const source = titled('{{ user.name }}'.repeat(60))
-    let turns = 0
-    let done = false
-    const count = () => {
-      turns += 1
-      if (!done) setImmediate(count)
+  it('are left to the library where they are many or long, or make a long text', async () => {
+    const made = async (message: Source['message'], name = 'x') =>
+      filledIn({ name: 'X', message }, { ...recipient, properties: { name } }, {})
+    const each = (n: number, text: string) => Object.fromEntries(Array.from({ length: n }, (_, at) => [`d${at}`, text]))
+    assert.ok(await made({ title: '{{ user.name }}', data: each(63, '{{ user.name }}') }))
+    assert.equal(await made({ title: '{{ user.name }}', data: each(64, '{{ user.name }}') }), undefined)
+    assert.equal(await made({ title: 'Hello', data: each(9, 'x'.repeat(1_000)) }), undefined)
+    assert.ok(await made({ title: '{{ user.name }}', body: '{{ user.name }}' }, 'x'.repeat(4_096)))
+    assert.equal(await made({ title: '{{ user.name }}', body: '{{ user.name }}' }, 'x'.repeat(4_097)), undefined)
+    assert.equal(await made({ title: '{{ user.name }}' }, 'x'.repeat(100_000)), undefined)
+  })
+
+  it('read as by the library where they are as many and as long as the service fills in', async () => {
+    const source = titled('{{ user.name | default: "none" }}{{ user.x.y }}'.repeat(32))
+    const to = { ...recipient, properties: { name: 'x'.repeat(255) } }
+    const made = await filledIn(source, to, {})
+    assert.ok(made)
+    assert.deepEqual(made, byLibrary(source, to, {}))
+  })
+
+  it('keep few of thousands of contents read', async () => {
+    const body = '{{ user.name }}'.repeat(60)
+    const translations = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`x-${at}`, {}]))
+    const fillIn = fillerOf({ name: 'X', messages: [{ title: 'Hello', body, translations }] })
+    const texts = Object.keys(translations).map((tag) => `0 ${tag}`)
+    const all = Array(texts.length).fill(recipient)
+    await fillIn(trigger, all.slice(0, 100), whenever, texts)
+    gc()
+    const before = process.memoryUsage().heapUsed
+    const count = (await fillIn(trigger, all, whenever, texts)).filter((one) => one !== undefined).length
+    gc()
+    const grownMb = (process.memoryUsage().heapUsed - before) / 2 ** 20
+    assert.equal(count, texts.length)
+    assert.ok(grownMb < 20, `${grownMb} MB`)
+    // Still in use, or it could have been collected.
+    assert.equal((await fillIn(trigger, [recipient], whenever, texts)).length, 1)
+  })
+
+  it('give other requests a turn, in one call, in calls at once and in calls one after the other', async () => {
+    const [source, many] = [titled('{{ user.name }}'.repeat(60)), Array(30_000).fill(recipient)]
+    const fillIn = fillerOf(source)
+    const ways = {
+      one: () => fillIn(trigger, many, whenever, []),
+      'at once': () =>
+        Promise.all(Array.from({ length: 1_000 }, () => fillIn(trigger, many.slice(0, 30), whenever, []))),
+      'one after the other': async () => {
+        for (let at = 0; at < 3_000; at += 1) await fillIn(trigger, many.slice(0, 10), whenever, [])
+      }
     }
-    setImmediate(count)
-    await fillerOf(source)(trigger, Array(30_000).fill(recipient), [])
-    done = true
-    assert.ok(turns > 1, `${turns} turns`)
+    for (const [way, fill] of Object.entries(ways)) {
+      let turns = 0
+      let done = false
+      const count = () => {
+        turns += 1
+        if (!done) setImmediate(count)
+      }
+      setImmediate(count)
+      const began = performance.now()
+      await fill()
+      const slices = Math.floor((performance.now() - began) / 5)
+      done = true
+      assert.ok(slices > 2 && turns > slices / 4, `${way}: ${turns} turns in ${slices} slices`)
+    }
+  })
+
+  it('end with the time of their batch', async () => {
+    const [source, many] = [titled('{{ user.name }}'.repeat(60)), Array(30_000).fill(recipient)]
+    const made = await fillerOf(source)(trigger, many, 0, [])
+    assert.ok(made.length > 0 && made.length < many.length, `${made.length} were made`)
   })
 
   it('read as by the library, whatever is inserted where', async () => {
@@ -195,7 +258,8 @@ describe('texts that only insert values', () => {
   })
 
   it('are recognized in a time that grows with their length alone', () => {
-    for (const text of ['{{ user.a', '{{ user.a | default: "', '{{', '{{ user.a }}', '{{ user'.padEnd(40)])
+    for (const text of ['{{ user.a', '{{ user.a | default: "', '{{', '{{ user'.padEnd(40)])
       assert.equal(plainParts(text.repeat(100_000)), undefined)
+    assert.equal(plainParts('{{ user.a }}'.repeat(100_000))?.length, 200_001)
   })
 })

@@ -59,6 +59,9 @@ type Defined<Fields> = { [Name in keyof Fields as undefined extends Fields[Name]
   [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined>
 }
 
-/** Drops absent fields, so that none is stored or sent. */
-export const defined = <Fields extends object>(fields: Fields): Defined<Fields> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>
+/** Drops absent fields, so that none is stored or sent. A loop, because it runs for each of 500 items of a request. */
+export function defined<Fields extends object>(fields: Fields): Defined<Fields> {
+  const kept: Partial<Fields> = {}
+  for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name]
+  return kept as unknown as Defined<Fields>
+}

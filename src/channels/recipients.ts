@@ -16,7 +16,10 @@ export interface Recipient {
 /** Devices of one request, all of which are in memory while it runs. For more there are campaigns. */
 const mostDevices = 20_000
 
-/** Finds the users and devices that targets name, in three statements however many targets there are. */
+/** Users whose devices one statement looks up. */
+const usersAtOnce = 250
+
+/** Finds the users and devices that targets name, in a few statements however many targets there are. */
 export async function findRecipients(
   db: Db,
   projectId: ProjectId,
@@ -29,9 +32,12 @@ export async function findRecipients(
   const idOf = names.length > 0 ? await identity.idsOf(db, projectId, names) : new Map<string, string>()
   const existing = given.length > 0 ? await identity.namesOf(db, projectId, given) : new Map<string, string | null>()
   const userIds = [...new Set([...idOf.values(), ...existing.keys()])]
-  const devices = await reach.findReach(db, projectId, userIds, deviceIds)
-  const byUser = Map.groupBy(devices, ({ user_id }) => user_id)
-  const byId = new Map(devices.map((device) => [device.id, device]))
+  const [ofUsers, named] = await Promise.all([
+    findDevicesOf(db, projectId, userIds),
+    deviceIds.length > 0 ? reach.findReachOfDevices(db, projectId, deviceIds) : []
+  ])
+  const byUser = Map.groupBy(ofUsers, ({ user_id }) => user_id)
+  const byId = new Map(named.map((device) => [device.id, device]))
 
   const recipients = targets.map((target): Recipient => {
     if ('deviceId' in target) {
@@ -48,6 +54,14 @@ export async function findRecipients(
   const reached = recipients.reduce((sum, { devices }) => sum + devices.length, 0)
   if (reached > mostDevices) throw new Refusal(tooMany, `reaches ${reached} devices at once; at most ${mostDevices}`)
   return recipients
+}
+
+/** Parts of many users are looked up at the same time, while this process has nothing else to do for them. */
+async function findDevicesOf(db: Db, projectId: ProjectId, userIds: string[]): Promise<reach.ReachRow[]> {
+  const parts = Array.from({ length: Math.ceil(userIds.length / usersAtOnce) }, (_, part) =>
+    reach.findReachOfUsers(db, projectId, userIds.slice(part * usersAtOnce, (part + 1) * usersAtOnce))
+  )
+  return (await Promise.all(parts)).flat()
 }
 
 export const devicesOf = (recipients: Recipient[]): string[] => [

@@ -41,17 +41,18 @@ const mostPerUser = 500
 const columns = `d.id, d.user_id, d.platform, d.push_permission, d.last_seen_at,
           t.token, t.type, t.environment, t.app_identifier, t.registered_at`
 const token = 'left join push_tokens t on t.project_id = $1 and t.device_id = d.id and t.dead_since is null'
-const reach = statement(
-  'devices.reach',
-  `select * from (
-     select of_user.* from unnest($2::uuid[]) as u(id)
-      cross join lateral (
-        select ${columns} from devices d ${token}
-         where d.project_id = $1 and d.user_id = u.id
-         order by d.last_seen_at desc, d.id limit ${mostPerUser}) of_user
-      union
-     select ${columns} from devices d ${token} where d.project_id = $1 and d.id = any($3::text[])) found
-    order by last_seen_at desc, id`
+const inOrder = 'order by last_seen_at desc, id'
+const reachOfUsers = statement(
+  'devices.reach_of_users',
+  `select of_user.* from unnest($2::uuid[]) as u(id)
+    cross join lateral (
+      select ${columns} from devices d ${token}
+       where d.project_id = $1 and d.user_id = u.id ${inOrder} limit ${mostPerUser}) of_user
+    ${inOrder}`
+)
+const reachOfDevices = statement(
+  'devices.reach_of_devices',
+  `select ${columns} from devices d ${token} where d.project_id = $1 and d.id = any($2::text[]) ${inOrder}`
 )
 const activityColumns = 'device_id, attributes_type, activity_id, token, registered_at'
 const startTokens = statement(
@@ -89,9 +90,13 @@ const endActivityTokens = statement(
       and live_activity_tokens.attributes_type = g.type and live_activity_tokens.activity_id = g.id and g.id <> ''`
 )
 
-/** All devices of these users and these devices themselves, last seen first, including devices without an endpoint. */
-export const findReach = (db: Db, projectId: ProjectId, userIds: string[], deviceIds: string[]) =>
-  db.query<ReachRow>(reach, [projectId, userIds, deviceIds])
+/** All devices of these users, last seen first, including devices without an endpoint. */
+export const findReachOfUsers = (db: Db, projectId: ProjectId, userIds: string[]) =>
+  db.query<ReachRow>(reachOfUsers, [projectId, userIds])
+
+/** These devices, last seen first, including those without an endpoint. */
+export const findReachOfDevices = (db: Db, projectId: ProjectId, deviceIds: string[]) =>
+  db.query<ReachRow>(reachOfDevices, [projectId, deviceIds])
 
 /** The tokens that start activities of these types; a token without a type starts any. */
 export const findStartTokens = (db: Db, projectId: ProjectId, deviceIds: string[], types: string[]) =>

@@ -80,7 +80,7 @@ async function findById(db: Db, projectId: ProjectId, items: ActivityChangeItem[
   const running = await reach.findTokensOfActivities(db, projectId, activityIds)
   const byActivity = Map.groupBy(running, ({ activity_id }) => activity_id)
   const deviceIds = running.map(({ device_id }) => device_id)
-  const devices = await reach.findReach(db, projectId, [], deviceIds)
+  const devices = await reach.findReachOfDevices(db, projectId, deviceIds)
   const deviceOf = new Map(devices.map((device) => [device.id, device]))
   return (activityId: string): Running => {
     const tokens = new Map((byActivity.get(activityId) ?? []).map((token) => [token.device_id, token]))

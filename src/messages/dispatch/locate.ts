@@ -15,7 +15,7 @@ export async function locate(
   rows: MessageRow[]
 ): Promise<Map<MessageRow, Endpoint | FailureCode>> {
   const deviceIds = rows.map(({ device_id }) => device_id)
-  const found = await reach.findReach(db, projectId, [], deviceIds)
+  const found = await reach.findReachOfDevices(db, projectId, deviceIds)
   const devices = new Map(found.map((device) => [device.id, device]))
   const located = new Map<MessageRow, Endpoint | FailureCode>()
   for (const [channel, own] of Map.groupBy(rows, ({ content }) => channelOf(content)))

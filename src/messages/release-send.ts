@@ -7,7 +7,7 @@ import { scheduleRetry } from './jobs.ts'
 import { releaseSendRows, type SendRange } from './maintenance-store.ts'
 import type { MessageRow } from './message.ts'
 
-// Messages of a large send have no `due_at`, so that no index changes when they are settled (docs/decisions/0074). One
+// Messages of a large send have no `due_at`, so that no index changes when they are settled (docs/decisions/0087). One
 // job for the request finds those that a crash left open, when their time would have come. Most runs find none.
 
 /** From so many messages on, the job costs less than their times. */

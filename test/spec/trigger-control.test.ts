@@ -126,6 +126,51 @@ describe('rules of a campaign', () => {
     assert.ok(Date.now() - began >= 1_900, 'not all at once')
   })
 
+  /** Makes every planned batch due since an hour, as after a long pause or outage. */
+  const makeOverdue = async (project: TestProject) => {
+    await service.sql(`update trigger_chunks set due_at = now() - interval '1 hour' where project_id = $1`, [
+      project.id
+    ])
+    await service.sql(`update campaigns set throttled_until = now() where project_id = $1`, [project.id])
+    await service.sql(`update jobs set run_at = now() where project_id = $1`, [project.id])
+  }
+
+  it('a throttle keeps its pace after an outage, and after quiet hours that held messages', async () => {
+    const project = await service.project()
+    const names = Array.from({ length: 4 }, (_, n) => `pace-${n}`)
+    for (const name of names) await givenUser(project, name, `${name}-phone`)
+    const planned = async (count: number) => {
+      const rows = await service.sql('select number from trigger_chunks where project_id = $1', [project.id])
+      assert.equal(rows.length, count)
+    }
+    const spanMs = async (id: string) => {
+      const found = await ended(project, id, 30_000)
+      assert.equal(found.counts.sent, 4)
+      const sql = `select extract(epoch from max(created_at) - min(created_at)) * 1000 as ms from messages where trigger_id = $1`
+      return Number((await service.sql(sql, [id]))[0]!.ms)
+    }
+    await givenCampaign(service, project, { throttle_per_second: 1 })
+    const late = await triggered(project, users(...names))
+    await eventually(() => planned(3))
+    await makeOverdue(project)
+    const lateMs = await spanMs(late)
+    assert.ok(lateMs >= 2_000, `${lateMs} ms`)
+
+    await givenCampaign(service, project, {
+      throttle_per_second: 1,
+      quiet_hours: { ...quietNow('hold'), timezone: 'device' }
+    })
+    const held = await triggered(project, users(...names))
+    await eventually(async () => assert.equal((await readTrigger(project, held)).counts.pending, 4))
+    await eventually(() => planned(4), 20_000)
+    await service.sql(`update devices set facts = facts || '{"timezone":"Pacific/Kiritimati"}' where project_id = $1`, [
+      project.id
+    ])
+    await makeOverdue(project)
+    const heldMs = await spanMs(held)
+    assert.ok(heldMs >= 2_000, `${heldMs} ms`)
+  })
+
   it('a throttled trigger counts all whom it will reach, and then those it did not: deleted, or canceled', async () => {
     const project = await service.project()
     const names = Array.from({ length: 6 }, (_, n) => `late-${n}`)

@@ -22,6 +22,8 @@ export interface BatchRow {
   deferred: boolean
   /** Whether its devices count as targeted already. */
   counted: boolean
+  /** Whether it has a turn at the throttle that was given to it alone (throttle.ts). */
+  turned: boolean
 }
 
 /** A target or device that a trigger sends nothing to, with the reason. */
@@ -56,7 +58,8 @@ const open = statement(
 )
 const find = statement(
   'trigger_chunks.find',
-  `select number, device_ids, places, state, due_at, held as deferred, held or counted as counted from trigger_chunks
+  `select number, device_ids, places, state, due_at, held as deferred, held or counted as counted, turned
+     from trigger_chunks
     where project_id = $1 and trigger_id = $2 and number = $3`
 )
 // The row lock makes the second of two concurrent runs wait, and then find the batch written.
@@ -64,6 +67,11 @@ const claim = statement(
   'trigger_chunks.written',
   `update trigger_chunks set state = 'written' where project_id = $1 and trigger_id = $2 and number = $3
      and state = 'planned' returning device_ids, places`
+)
+const turn = statement(
+  'trigger_chunks.turn',
+  `update trigger_chunks set due_at = $4, turned = true
+    where project_id = $1 and trigger_id = $2 and number = $3 and state = 'planned'`
 )
 // Deleting a user locks its devices first and then takes them out of deferred batches.
 const lock = statement(
@@ -156,6 +164,10 @@ export const findBatch = (db: Db, projectId: ProjectId, id: string, number: numb
 /** Marks a planned batch as written. Returns its devices as of now, without those of users deleted since it was read. */
 export const claimBatch = (tx: Db, projectId: ProjectId, id: string, number: number) =>
   tx.one<Pick<BatchRow, 'device_ids' | 'places'>>(claim, [projectId, id, number])
+
+/** Gives a planned batch another time. */
+export const giveTurn = (tx: Db, projectId: ProjectId, id: string, number: number, dueAt: Date) =>
+  tx.run(turn, [projectId, id, number, dueAt])
 
 /** Locks the deferred devices until the end of the transaction. Returns those that still exist, by the time they are due. */
 export async function lockDevices(tx: Db, projectId: ProjectId, deferred: Map<number, string[]>) {

@@ -33,6 +33,7 @@ import { withinMessageLimits } from './message-limit.ts'
 import { withinLimit } from './recipient-limit.ts'
 import { withoutRepeats } from './repeats.ts'
 import { type EnterSequence, enterSteps } from './sequence.ts'
+import { awaitTurn } from './throttle.ts'
 
 /** How long a batch waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
 const dispatchMs = 5_000
@@ -132,6 +133,7 @@ export class Batches {
     const earlier = () => this.#messages.findUnanswered(projectId, [trigger.id], batch.device_ids)
     if (batch.state === 'written') return { state: 'resumed', messages: await earlier() }
     const ready = await this.#versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
+    await awaitTurn(this.#pool, projectId, trigger, batch, ready.definition)
     // Before the transaction, which must not wait for a second connection.
     const rules = await rulesFor(this.#projectOf, projectId, ready.definition)
     try {

@@ -1,6 +1,6 @@
-import { type Campaign, reserveThrottle, type Versions } from '../../campaigns/campaigns.ts'
+import type { Campaign, Versions } from '../../campaigns/campaigns.ts'
 import type { Messages } from '../../messages/messages.ts'
-import type { Db, Pool } from '../../platform/db/db.ts'
+import type { Pool } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
@@ -18,6 +18,7 @@ import { deltaOf } from './draft.ts'
 import { advanceTrigger, loadTrigger, type RunningTrigger } from './expansion-store.ts'
 import { orGiveUp, unlessErased } from './job-errors.ts'
 import { batchDevices, nextStep, type Step, usersPerStep, widened } from './step.ts'
+import { dueTimes } from './throttle.ts'
 
 /** The most open batches of one trigger for each worker, so that other triggers get a turn in between. */
 const batchesPerWorker = 2
@@ -179,23 +180,4 @@ export class Expansion {
     const trigger = await loadTrigger(this.#options.pool, projectId, triggerId)
     if (trigger && trigger.outcome === null) await this.#fail(projectId, trigger, 'internal_error')
   }
-}
-
-/** Times at which a throttle lets batches go, in turn with other triggers of the campaign. */
-async function dueTimes(
-  tx: Db,
-  projectId: ProjectId,
-  campaignId: string,
-  { throttle_per_second: perSecond }: Campaign,
-  parts: string[][],
-  at: Date
-): Promise<Date[]> {
-  if (perSecond === undefined || parts.length === 0) return parts.map(() => at)
-  const all = parts.reduce((sum, part) => sum + part.length, 0)
-  let next = (await reserveThrottle(tx, projectId, campaignId, all, perSecond, at)).getTime()
-  return parts.map((part) => {
-    const from = next
-    next += (part.length * 1000) / perSecond
-    return new Date(from)
-  })
 }

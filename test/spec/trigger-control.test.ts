@@ -23,6 +23,10 @@ import { eventually, startService, type TestProject } from '../support/service.t
 const sender = scriptedSender()
 const service = await startService({}, { sender })
 const pushesTo = (prefix: string) => sender.pushes.filter(({ deviceId }) => deviceId.startsWith(`${prefix}-`))
+const quietNow = (action: string) => {
+  const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16)
+  return { from: at(-1), to: at(2), timezone: 'UTC', action }
+}
 const cancel = (project: TestProject, id: string) => project.call('POST', `/api/v1/triggers/${id}:cancel`)
 
 describe('POST /api/v1/triggers/{trigger_id}:cancel', () => {
@@ -86,11 +90,6 @@ describe('rules of a campaign', () => {
   })
 
   /** Quiet hours that contain now and the next hours, in UTC. */
-  const quietNow = (action: string) => {
-    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16)
-    return { from: at(-1), to: at(2), timezone: 'UTC', action }
-  }
-
   it('quiet hours skip with a reason', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'q-1')
@@ -256,6 +255,40 @@ describe('GET /api/v1/triggers/{trigger_id}/explain', () => {
     return reply.json
   }
   const stops = ({ gates }: Json) => gates.filter((gate: Json) => !gate.passed).map((gate: Json) => gate.reason)
+
+  it('names the cancel where it kept messages from being written: of a batch that waited, and before the time of a trigger', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'cx-1')
+    await givenUser(project, 'ben', 'cx-2')
+    await givenCampaign(service, project, { quiet_hours: quietNow('hold') })
+    const held = await triggered(project, users('ana'))
+    await eventually(async () => assert.equal((await readTrigger(project, held)).counts.pending, 1))
+    const scheduled = await triggered(project, {
+      ...users('ana'),
+      send_at: new Date(Date.now() + 3_600_000).toISOString()
+    })
+    for (const id of [held, scheduled]) {
+      await cancel(project, id)
+      const { gates, devices } = await explain(project, id, 'ana')
+      assert.deepEqual(stops({ gates }), [])
+      assert.deepEqual(devices, [
+        {
+          device_id: 'cx-1',
+          message_id: null,
+          state: 'skipped',
+          gates: [
+            {
+              gate: 'rules',
+              passed: false,
+              reason: 'canceled',
+              message: 'The trigger was canceled before the batch was sent.'
+            }
+          ]
+        }
+      ])
+      assert.deepEqual(stops(await explain(project, id, 'ben')), ['not_targeted'])
+    }
+  })
 
   it('lists each gate in order, for users who received the message and users who did not', async () => {
     const project = await service.project()

@@ -32,9 +32,11 @@ export async function explainDevices(
     /** The targets of the trigger that name the user or one of the devices, in order. */
     named: StoredTarget[]
     project: ProjectRules
+    /** Whether only a cancel can have kept a message from being written. */
+    canceled: boolean
   }
 ): Promise<Device[]> {
-  const { trigger, ready, ids, skips, messages, named, project } = known
+  const { trigger, ready, ids, skips, messages, named, project, canceled } = known
   const planned = await plannedDevices(pool, projectId, trigger.id, ids)
   const skipOf = (id: string) => skips.find(({ kind, value }) => kind === 'device_id' && value === id)
   const failed = ids.filter((id) => skipOf(id)?.reason === 'template_failed')
@@ -46,7 +48,8 @@ export async function explainDevices(
       skip: skipOf(id),
       fault: faults.get(id),
       message: messages.find(({ device_id }) => device_id === id),
-      planned: planned.find((one) => one.id === id)
+      planned: planned.find((one) => one.id === id),
+      canceled
     })
   )
 }
@@ -58,13 +61,15 @@ function explainDevice(
     skip,
     fault,
     message,
-    planned
+    planned,
+    canceled
   }: {
     rules: Rules
     skip: SkipRow | undefined
     fault: string | undefined
     message: MessageRow | undefined
     planned: PlannedDevice | undefined
+    canceled: boolean
   }
 ): Device {
   const device = { device_id, message_id: message?.message_id ?? null }
@@ -79,8 +84,9 @@ function explainDevice(
       state: message.state,
       gates: [passed('rules', writtenAs(message)), deliveryGate(message)]
     }
-  return planned
-    ? { ...device, state: 'pending', gates: [plannedGate(planned, rules)] }
+  if (planned) return { ...device, state: 'pending', gates: [plannedGate(planned, rules)] }
+  return canceled
+    ? { ...device, state: 'skipped', gates: [stopped('rules', 'canceled', skipText('canceled', rules))] }
     : { ...device, state: 'none', gates: [] }
 }
 

@@ -107,11 +107,12 @@ export const createExplain =
     const inWords = await withConditions(pool, projectId, segment, { trigger, ready, userId, devices, named })
     gates.push(userGate(userSkip), inWords, deviceGate(traces, devices.length))
     const project = await rulesFor(projectOf, projectId, ready.definition)
+    const canceled = trigger.outcome === 'canceled' && gates.every((gate) => gate.passed)
     const ids = [...new Set([...devices, ...messages.map(({ device_id }) => device_id)])]
     return {
       ...head,
       gates,
-      devices: await explainDevices(pool, projectId, { trigger, ready, ids, skips, messages, named, project })
+      devices: await explainDevices(pool, projectId, { trigger, ready, ids, skips, messages, named, project, canceled })
     }
   }
 

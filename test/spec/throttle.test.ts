@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { ended, everyone, givenCampaign, givenMany, readTrigger, run, triggered, users } from '../support/campaigns.ts'
+import { givenUser } from '../support/messages.ts'
+import { scriptedSender } from '../support/sender.ts'
+import { eventually, startService, type TestProject } from '../support/service.ts'
+
+const service = await startService({}, { sender: scriptedSender() })
+
+/** Makes every planned batch due since an hour, as after a long pause or outage. */
+const makeOverdue = async (project: TestProject) => {
+  await service.sql(`update trigger_chunks set due_at = now() - interval '1 hour' where project_id = $1`, [project.id])
+  await service.sql(`update campaigns set throttled_until = now() where project_id = $1`, [project.id])
+  await service.sql(`update jobs set run_at = now() where project_id = $1`, [project.id])
+}
+
+describe('throttle_per_second', () => {
+  it('spaces messages over all triggers of the campaign', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 60, 'slow')
+    await givenUser(project, 'ana', 'slow-ana')
+    await givenCampaign(service, project, { throttle_per_second: 20 })
+    const began = Date.now()
+    const id = await triggered(project, everyone)
+    await eventually(async () => assert.equal((await readTrigger(project, id)).state, 'running'))
+    await run(project, users('ana'))
+    const found = await ended(project, id, 30_000)
+    assert.equal(found.counts.sent, 61)
+    // 62 messages at 20 a second; the first 20 need not wait.
+    assert.ok(Date.now() - began >= 1_900, 'not all at once')
+  })
+
+  it('keeps its pace after an outage, and after quiet hours that held messages', async () => {
+    const project = await service.project()
+    const names = Array.from({ length: 4 }, (_, n) => `pace-${n}`)
+    for (const name of names) await givenUser(project, name, `${name}-phone`)
+    const planned = async (count: number) => {
+      const rows = await service.sql('select number from trigger_chunks where project_id = $1', [project.id])
+      assert.equal(rows.length, count)
+    }
+    const spanMs = async (id: string) => {
+      const found = await ended(project, id, 30_000)
+      assert.equal(found.counts.sent, 4)
+      const sql = `select extract(epoch from max(created_at) - min(created_at)) * 1000 as ms from messages where trigger_id = $1`
+      return Number((await service.sql(sql, [id]))[0]!.ms)
+    }
+    await givenCampaign(service, project, { throttle_per_second: 1 })
+    const late = await triggered(project, users(...names))
+    await eventually(() => planned(3))
+    await makeOverdue(project)
+    const lateMs = await spanMs(late)
+    assert.ok(lateMs >= 2_000, `${lateMs} ms`)
+
+    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16)
+    await givenCampaign(service, project, {
+      throttle_per_second: 1,
+      quiet_hours: { from: at(-1), to: at(2), timezone: 'device', action: 'hold' }
+    })
+    const held = await triggered(project, users(...names))
+    await eventually(async () => assert.equal((await readTrigger(project, held)).counts.pending, 4))
+    await eventually(() => planned(4), 20_000)
+    await service.sql(`update devices set facts = facts || '{"timezone":"Pacific/Kiritimati"}' where project_id = $1`, [
+      project.id
+    ])
+    await makeOverdue(project)
+    const heldMs = await spanMs(held)
+    assert.ok(heldMs >= 2_000, `${heldMs} ms`)
+  })
+
+  it('lets a trigger count all whom it will reach, and then those it did not: deleted, or canceled', async () => {
+    const project = await service.project()
+    const names = Array.from({ length: 6 }, (_, n) => `late-${n}`)
+    for (const name of names) await givenUser(project, name, `${name}-phone`)
+    await givenCampaign(service, project, { throttle_per_second: 1 })
+    const id = await triggered(project, users(...names))
+    await eventually(async () => {
+      const { counts } = await readTrigger(project, id)
+      assert.ok(counts.targeted === 6 && counts.sent >= 1 && counts.pending >= 1, JSON.stringify(counts))
+    })
+    assert.equal((await project.call('DELETE', '/api/v1/users/late-5')).status, 200)
+    const first = await ended(project, id, 30_000)
+    assert.deepEqual([first.counts.targeted, first.counts.sent, first.skipped], [6, 5, { canceled: 1 }])
+    const other = await triggered(project, users(...names.slice(0, 5)))
+    await eventually(async () => assert.equal((await readTrigger(project, other)).counts.targeted, 5))
+    await project.call('POST', `/api/v1/triggers/${other}:cancel`)
+    const { counts, skipped } = await ended(project, other)
+    assert.deepEqual([counts.targeted, counts.sent + (skipped.canceled ?? 0)], [5, 5])
+    assert.ok(skipped.canceled >= 1)
+  })
+})

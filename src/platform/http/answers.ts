@@ -17,8 +17,14 @@ export interface Wording {
 
 const retryAfterSeconds = 1
 
-/** Turns an error into a response. No other code does. */
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+/** Turns an error into a response. No other code does. `draining`: the response asks its client for a new connection. */
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: Log,
+  draining = false
+): FastifyReply {
   const refusal = asRefusal(error, request)
   // It says what a success ignored.
   reply.removeHeader('x-service-warning')
@@ -42,7 +48,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   }
   // Fastify closes the connection after a body that it refused. A client that is still sending would never see the
   // reason.
-  reply.removeHeader('connection')
+  if (!draining) reply.removeHeader('connection')
   if (status === 413) readToTheEnd(request)
   if (status === 429) {
     if (!reply.hasHeader('retry-after')) reply.header('retry-after', retryAfterSeconds)

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -88,7 +89,7 @@ export function createHttp({ log, metrics, trustProxy, parser }: HttpOptions): H
     done()
   })
   installHooks(app, methods, answered('any', 'unknown'))
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log))
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log, draining))
   return {
     app,
     documented: [],
@@ -113,7 +114,10 @@ export function createHttp({ log, metrics, trustProxy, parser }: HttpOptions): H
         app.server.closeAllConnections()
         plain.closeAll()
       }, deadlineMs)
+      // A request that began before may have told its client that the connection stays.
+      const idle = setInterval(() => app.server.closeIdleConnections(), 100)
       await app.close()
+      clearInterval(idle)
       clearTimeout(cut)
       timeLimit.close()
     }
@@ -186,9 +190,14 @@ function installHooks(app: FastifyInstance, methods: MethodTable, unknown: Retur
 
 const noHost = () => new Refusal('malformed_request', 'The header Host must be given.')
 
+/** Node keeps the response in progress there. */
+type Answering = Socket & { _httpMessage?: ServerResponse | null }
+
 /** Bytes that are not HTTP, or headers that are too large, never become a request; the response still has an id. */
-function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+function clientErrorHandler(error: NodeJS.ErrnoException, socket: Answering): void {
+  // In the middle of a response, a refusal would look like a part of its body.
+  const isInside = socket._httpMessage?.headersSent && !socket._httpMessage.writableEnded
+  if (error.code === 'ECONNRESET' || !socket.writable || isInside) return void socket.destroy()
   const [status, reason] =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? [431, 'Request Header Fields Too Large']

@@ -166,6 +166,12 @@ test('a dead token is dead since the time that Apple says', async (t) => {
   assert.ok(outcome.kind === 'rejected')
   assert.equal(outcome.tokenDeadAsOf?.getTime(), 1_763_164_800_000)
   const before = Date.now()
+  // In microseconds, far ahead, before all time: no time of PostgreSQL, or none at which a token can have ended.
+  for (const odd of ['1763164800000000', '4102444800000', '-99999999999999']) {
+    const other = await send(sender, push({ token: `sim-410:${odd}-1` }))
+    const asOf = other.kind === 'rejected' ? other.tokenDeadAsOf?.getTime() : undefined
+    assert.ok(asOf !== undefined && asOf >= before && asOf <= Date.now(), odd)
+  }
   const unknown = await send(sender, push({ token: 'sim-badtoken-1' }))
   assert.ok(unknown.kind === 'rejected' && unknown.tokenDeadAsOf)
   assert.ok(unknown.tokenDeadAsOf.getTime() >= before && unknown.tokenDeadAsOf.getTime() <= Date.now())

@@ -68,7 +68,7 @@ export class Judge {
     const outcome = rejected(verdict.reason, verdict.message, verdict.gatewayCode)
     if (tokenDead !== undefined) this.#suspect(verdict.gatewayCode)
     if (tokenDead === undefined || this.#options.guard.holds) return outcome
-    return { ...outcome, tokenDeadAsOf: new Date(tokenDead === 'now' ? sentWallMs : tokenDead) }
+    return { ...outcome, tokenDeadAsOf: new Date(isPast(tokenDead) ? tokenDead : sentWallMs) }
   }
 
   /**
@@ -162,3 +162,6 @@ export class Judge {
     end(entry, circuit.open ? this.suspended(code, message) : rejected('CREDENTIALS_INVALID', message, code))
   }
 }
+
+/** A gateway may be wrong about the time at which a token ended, and PostgreSQL refuses times that are far away. */
+const isPast = (time: number | 'now'): time is number => typeof time === 'number' && time > 0 && time <= Date.now()

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { mostNames } from '../platform/http/schema.ts'
+import { mostNames, unknownNames } from '../platform/http/schema.ts'
+import { mostUnknown } from '../platform/unknown-names.ts'
 
 export const maxProperties = 1_000
 
@@ -35,7 +36,11 @@ export const UserList = Type.Object({
   )
 })
 
-export const NewUserBody = Type.Object({ project_user_id: IdSchema, properties: Type.Optional(PropertiesSchema) })
+export const NewUserBody = Type.Object(
+  { project_user_id: IdSchema, properties: Type.Optional(PropertiesSchema) },
+  // Also where the body is read in slices, so that the warning does not depend on how its names are written.
+  { [unknownNames]: mostUnknown }
+)
 
 export const PropertyChangeBody = Type.Object({
   set: Type.Optional(PropertiesSchema),

@@ -224,7 +224,8 @@ function hashOnce(socket: Remembering, text: string): string {
   const last = socket[lastKey]
   if (last?.text === text) return last.hash
   const hash = hashTextOf(text)
-  socket[lastKey] = { text, hash }
+  // A copy: V8 keeps the whole head of the request alive for a part of it.
+  socket[lastKey] = { text: Buffer.from(text, 'latin1').toString('latin1'), hash }
   return hash
 }
 

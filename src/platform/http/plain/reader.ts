@@ -41,6 +41,8 @@ interface Held {
 export function createPlainReader(server: Server, handle: Handle, lookEveryMs = 5_000, direct?: Direct): PlainReader {
   const connections = new Map<Socket, Held>()
   const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(server.keepAliveTimeout / 1_000)}\r\n`
+  /** As Node does, longer than clients are told: a request that is sent in time arrives later. */
+  const keptMs = server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? 1_000)
   let closing = false
   let taken = 0
   const timer = setInterval(look, lookEveryMs)
@@ -51,7 +53,7 @@ export function createPlainReader(server: Server, handle: Handle, lookEveryMs = 
     for (const [socket, { current, idleSinceMs, used }] of connections) {
       const idleMs = performance.now() - idleSinceMs
       if (current) continue
-      if (used && idleMs > server.keepAliveTimeout) socket.destroy()
+      if (used && idleMs > keptMs) socket.destroy()
       else if (!used && idleMs > server.headersTimeout) server.emit('clientError', late(), socket)
     }
   }

@@ -1,68 +1,13 @@
 // Our own HTTP/2 frames against a peer that keeps to no rule. test/gateways/transport.test.ts has the duties of every
 // transport; test/peers has a server that is not Node's.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import { createServer, type TLSSocket } from 'node:tls'
-import { requestOf } from '../../src/gateways/gateway.ts'
-import { Bytes } from '../../src/gateways/transport/bytes.ts'
 import { framed } from '../../src/gateways/transport/framing/open.ts'
-import type { Ending, H2Connection } from '../../src/gateways/transport/transport.ts'
-import { makeCertificates } from '../../src/simulator/server/certificates.ts'
+import type { Ending } from '../../src/gateways/transport/transport.ts'
+import { frame, none, noSettings, number, ok, openTo, post, rawServer } from './raw-peer.ts'
 import { answer, plainServer } from './senders.ts'
 
-const certificates = makeCertificates({ host: '127.0.0.1' })
 const long = Boolean(process.env.TIDINGS_LONG)
-const none = { onDraining() {}, onClosed() {}, onLimit() {} }
-const noSettings = frame(4, 0, 0)
-
-function frame(type: number, flags: number, stream: number, payload: Buffer | number[] = []): Buffer {
-  const bytes = Buffer.from(payload)
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(bytes.length, 0, 3)
-  head[3] = type
-  head[4] = flags
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, bytes])
-}
-
-const number = (value: number) => [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255]
-
-/** A TLS server that speaks HTTP/2 by name only. `speak` writes whatever it likes. */
-async function rawServer(t: TestContext, speak: (socket: TLSSocket) => void) {
-  const { ca, cert, key } = await certificates
-  const sockets = new Set<TLSSocket>()
-  const server = createServer({ cert, key, ALPNProtocols: ['h2'] }, (socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-    socket.on('close', () => sockets.delete(socket))
-    socket.resume()
-    speak(socket)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return { ca, origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}
-
-async function openTo(t: TestContext, { origin, ca }: { origin: string; ca: string }) {
-  const connection = await framed.open(origin, { ca }, none, 10_000)
-  t.after(() => connection.close('the test has ended'))
-  return connection
-}
-
-const post = (connection: H2Connection, body = 'x', deadlineMs = 20_000, headers: object = {}) =>
-  new Promise<Ending>((resolve) =>
-    connection.request(
-      requestOf({ ':method': 'POST', ':path': '/', ...headers }, new Bytes(Buffer.from(body))),
-      Date.now() + deadlineMs,
-      { ended: resolve }
-    )
-  )
 
 /** The ending of a request to a peer that sends these frames in response to whatever it reads first. */
 async function endingAfter(t: TestContext, ...frames: Buffer[]): Promise<Ending> {
@@ -78,8 +23,6 @@ async function endingAfter(t: TestContext, ...frames: Buffer[]): Promise<Ending>
   })
   return post(await openTo(t, server), 'x', 3_000)
 }
-
-const ok = frame(1, 0x5, 1, [0x88])
 
 describe('requests with our own frames', () => {
   it('a body larger than a frame and than the windows arrives whole, whatever the windows are', async (t) => {

@@ -164,7 +164,7 @@ export class FramedConnection implements H2Connection, FrameEvents {
   #start(request: Request, most: number, deadlineAt: number, requester: Requester): void {
     const id = this.#nextId
     this.#nextId += 2
-    const stream = new Stream(id, this.#outgoing.streamWindow, deadlineAt, requester, request.isBare === true)
+    const stream = new Stream(id, deadlineAt, requester, request.isBare === true)
     this.#streams.set(id, stream)
     this.#outgoing.start(stream, request, most)
     if (this.#nextId > lastStreamId) this.#startDraining('all stream numbers are used')
@@ -213,7 +213,7 @@ export class FramedConnection implements H2Connection, FrameEvents {
     if (name === settings.tableSize) this.#writer.limitTable(value)
     else if (name === settings.streams) this.#limit = value
     else if (name === settings.frameSize) this.#outgoing.frameSize = value
-    else if (name === settings.window) this.#outgoing.resize(value, this.#streams.values())
+    else if (name === settings.window) this.#outgoing.resize(value)
   }
 
   #onPing(flag: number, from: Buffer, start: number, end: number): void {
@@ -313,6 +313,7 @@ export class FramedConnection implements H2Connection, FrameEvents {
     clearInterval(this.#sweeper)
     for (const stream of this.#streams.values()) {
       this.#streams.delete(stream.id)
+      this.#outgoing.forget(stream)
       stream.requester.ended(stream.unfinished(codes.cancel, this.#why))
     }
     if (this.#isReady) this.#events.onClosed()

@@ -9,13 +9,17 @@ export class Outgoing {
   readonly #writer: FrameWriter
   /** Streams whose body waits for the window of the stream or of the connection, in order. */
   readonly #blocked = new Set<Stream>()
+  readonly #later: () => void
   #frameSize = smallestFrame
   #window = defaultWindow
-  /** The window that a new stream has. */
-  streamWindow = defaultWindow
+  /** The window that a stream begins with. */
+  #streamWindow = defaultWindow
+  /** Whether blocked streams may have room again. */
+  #hasGrown = false
 
   constructor(writer: FrameWriter) {
     this.#writer = writer
+    this.#later = () => this.#unblock()
   }
 
   set frameSize(bytes: number) {
@@ -26,10 +30,12 @@ export class Outgoing {
   start(stream: Stream, request: Request, most: number): void {
     const { body } = request
     const { length } = body
-    const whole = length <= this.#frameSize && length <= stream.window && length <= this.#window
+    // Streams that have waited come first.
+    this.#unblock()
+    const whole = length <= this.#frameSize && length <= this.#streamWindow && length <= this.#window
     this.#writer.request(stream.id, request, most, this.#frameSize, whole)
     if (whole) {
-      stream.window -= length
+      stream.granted -= length
       this.#window -= length
     } else {
       stream.unsent = bytesOfBody(body)
@@ -38,23 +44,22 @@ export class Outgoing {
   }
 
   /** The peer changes the window of all streams, also of open ones. */
-  resize(window: number, streams: Iterable<Stream>): void {
+  resize(window: number): void {
     if (window > largestWindow) throw new ProtocolFault(codes.flowControl, 'a window is too large')
-    for (const stream of streams) stream.window += window - this.streamWindow
-    this.streamWindow = window
-    this.#unblock()
+    if (window > this.#streamWindow) this.#unblockSoon()
+    this.#streamWindow = window
   }
 
   grow(by: number): void {
     this.#window += by
     if (this.#window > largestWindow || by === 0) throw new ProtocolFault(codes.flowControl, 'a wrong window')
-    this.#unblock()
+    this.#unblockSoon()
   }
 
   /** False if the window would be larger than one may be. */
   growStream(stream: Stream, by: number): boolean {
-    stream.window += by
-    if (stream.window > largestWindow || by === 0) return false
+    stream.granted += by
+    if (this.#windowOf(stream) > largestWindow || by === 0) return false
     if (stream.unsent) this.#sendBody(stream)
     return true
   }
@@ -67,11 +72,11 @@ export class Outgoing {
   #sendBody(stream: Stream): void {
     let body = stream.unsent!
     while (body.length > 0) {
-      const length = Math.min(body.length, this.#frameSize, stream.window, this.#window)
+      const length = Math.min(body.length, this.#frameSize, this.#windowOf(stream), this.#window)
       if (length <= 0) break
       const part = body.length === length ? body : body.subarray(0, length)
       body = body.subarray(length)
-      stream.window -= length
+      stream.granted -= length
       this.#window -= length
       this.#writer.data(stream.id, part, body.length === 0)
     }
@@ -80,7 +85,20 @@ export class Outgoing {
     else this.#blocked.delete(stream)
   }
 
+  #windowOf({ granted }: Stream): number {
+    return this.#streamWindow + granted
+  }
+
+  /** Once in a turn of the event loop: a peer can change its windows a thousand times in 16 KB. */
+  #unblockSoon(): void {
+    if (this.#hasGrown || this.#blocked.size === 0) return
+    this.#hasGrown = true
+    setImmediate(this.#later)
+  }
+
   #unblock(): void {
+    if (!this.#hasGrown) return
+    this.#hasGrown = false
     for (const stream of this.#blocked) {
       if (this.#window <= 0) return
       this.#sendBody(stream)

@@ -16,8 +16,8 @@ export class Stream {
   readonly deadlineAt: number
   readonly requester: Requester
   readonly isBare: boolean
-  /** How many bytes of the body the peer accepts still. */
-  window: number
+  /** The bytes that the peer has granted this stream beside the window that every stream has, less those that were sent. */
+  granted = 0
   /** The part of the body that waits for the peer's windows. */
   unsent: Uint8Array | undefined = undefined
   status = 0
@@ -26,9 +26,8 @@ export class Stream {
   #size = 0
   #taken = 0
 
-  constructor(id: number, window: number, deadlineAt: number, requester: Requester, isBare: boolean) {
+  constructor(id: number, deadlineAt: number, requester: Requester, isBare: boolean) {
     this.id = id
-    this.window = window
     this.deadlineAt = deadlineAt
     this.requester = requester
     this.isBare = isBare

@@ -1,0 +1,67 @@
+// The work and the memory that a hostile peer can cost our own frames.
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { frame, noSettings, number, openTo, post, rawServer, type SeenFrame, watchFrames } from './raw-peer.ts'
+
+const setting = (name: number, value: number) => [0, name, ...number(value)]
+const window = (value: number) => frame(4, 0, 0, setting(4, value))
+const room = (bytes: number) => frame(8, 0, 0, number(bytes))
+
+const isHead = ({ type }: SeenFrame) => type === 1
+const isData = ({ type }: SeenFrame) => type === 0
+const bytesIn = (frames: SeenFrame[]) => frames.reduce((total, { payload }) => total + payload.length, 0)
+
+describe('windows that a peer changes a thousand times', () => {
+  const updates: [what: string, before: Buffer, requests: number, sentBefore: number, flood: Buffer[], more: number][] =
+    [
+      ['in settings', window(0), 10, 0, Array.from({ length: 1_000 }, (_, index) => window(index + 1)), 10_000],
+      ['by updates', noSettings, 20, 65_535, Array.from({ length: 1_000 }, () => room(1)), 1_000]
+    ]
+  for (const [what, before, requests, sentBefore, flood, more] of updates)
+    it(`${what} send what waits in few frames, not in one for each change`, async (t) => {
+      const sent = Promise.withResolvers<SeenFrame[]>()
+      const server = await rawServer(t, (socket) => {
+        socket.write(before)
+        const seen: SeenFrame[] = []
+        let changed = 0
+        watchFrames(socket, (each) => {
+          seen.push(each)
+          const data = seen.filter(isData)
+          if (changed === 0 && seen.filter(isHead).length === requests && bytesIn(data) === sentBefore) {
+            changed = data.length
+            seen.splice(0)
+            socket.write(Buffer.concat(flood))
+          } else if (bytesIn(seen.filter(isData)) === more) sent.resolve(seen.filter(isData))
+        })
+      })
+      const connection = await openTo(t, server)
+      for (let index = 0; index < requests; index += 1) void post(connection, 'y'.repeat(4_000))
+      const { length } = await sent.promise
+      // All changes fit into one TLS record, which may arrive in a few parts.
+      assert.ok(length <= 10 * requests, `${length} frames`)
+    })
+
+  it('let a body that waited go before a later request', async (t) => {
+    const ended: number[] = []
+    const done = Promise.withResolvers<void>()
+    const server = await rawServer(t, (socket) => {
+      socket.write(noSettings)
+      let bytes = 0
+      watchFrames(socket, (each) => {
+        if (!isData(each)) return
+        bytes += each.payload.length
+        if (each.flags & 1) ended.push(each.stream)
+        // The window of the connection is full, and stream 33 waits with the rest of its body.
+        if (bytes === 65_535) socket.write(Buffer.concat([room(2_465), frame(1, 0x5, 1, [0x88])]))
+        if (ended.includes(33)) done.resolve()
+      })
+    })
+    const connection = await openTo(t, server)
+    const first = post(connection, 'y'.repeat(4_000))
+    for (let index = 1; index < 17; index += 1) void post(connection, 'y'.repeat(4_000))
+    await first
+    void post(connection, 'later')
+    await done.promise
+    assert.ok(!ended.includes(35))
+  })
+})

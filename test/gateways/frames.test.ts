@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { framed } from '../../src/gateways/transport/framing/open.ts'
 import type { Ending } from '../../src/gateways/transport/transport.ts'
-import { frame, none, noSettings, number, ok, openTo, post, rawServer } from './raw-peer.ts'
+import { frame, none, noSettings, number, ok, openTo, post, rawServer, watchFrames } from './raw-peer.ts'
 import { answer, plainServer } from './senders.ts'
 
 const long = Boolean(process.env.TIDINGS_LONG)
@@ -97,6 +97,25 @@ describe('requests with our own frames', () => {
     const endings = await Promise.all(Array.from({ length: 20 }, () => post(connection)))
     assert.ok(endings.every(({ kind }) => kind === 'answer'))
     assert.ok(most <= 3)
+  })
+
+  it('a request that finds no room before its deadline is never sent', async (t) => {
+    const heads: number[] = []
+    const server = await rawServer(t, (socket) => {
+      socket.write(frame(4, 0, 0, [0, 3, ...number(1)]))
+      watchFrames(socket, ({ type, stream }) => {
+        if (type === 1) heads.push(stream)
+        if (type === 1 && stream > 1) socket.write(frame(1, 0x5, stream, [0x88]))
+      })
+    })
+    const connection = await openTo(t, server)
+    const endings = await Promise.all(Array.from({ length: 4 }, (_, index) => post(connection, `${index}`, 200)))
+    assert.deepEqual(
+      endings.map(({ kind }) => kind),
+      ['timeout', 'refused', 'refused', 'refused']
+    )
+    assert.equal((await post(connection)).kind, 'answer')
+    assert.deepEqual(heads, [1, 3])
   })
 })
 

@@ -261,15 +261,19 @@ export class FramedConnection implements H2Connection, FrameEvents {
   #settle(stream: Stream, ending: Ending): void {
     if (!this.#streams.delete(stream.id)) return
     this.#outgoing.forget(stream)
-    if (this.#queued.length > 0) this.#startQueued()
+    this.#startQueued()
     if (this.#streams.size === 0 && this.#state === 'draining') this.#endIfIdle()
     stream.requester.ended(ending)
   }
 
   #startQueued(): void {
+    if (this.#queued.length === 0) return
+    const now = steadyMs()
     while (this.#queued.length > 0 && this.#streams.size < this.#limit && this.#nextId <= lastStreamId) {
       const { request, deadlineAt, requester } = this.#queued.shift()!
-      this.#start(request, this.#writer.measure(request), deadlineAt, requester)
+      // Room that comes at the deadline, because the requests before it end at theirs, comes too late.
+      if (deadlineAt <= now) requester.ended({ kind: 'refused' })
+      else this.#start(request, this.#writer.measure(request), deadlineAt, requester)
     }
   }
 

@@ -1,7 +1,7 @@
 // The work and the memory that a hostile peer can cost our own frames.
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { frame, noSettings, number, openTo, post, rawServer, type SeenFrame, watchFrames } from './raw-peer.ts'
+import { frame, noSettings, number, ok, openTo, post, rawServer, type SeenFrame, watchFrames } from './raw-peer.ts'
 
 const setting = (name: number, value: number) => [0, name, ...number(value)]
 const window = (value: number) => frame(4, 0, 0, setting(4, value))
@@ -63,5 +63,33 @@ describe('windows that a peer changes a thousand times', () => {
     void post(connection, 'later')
     await done.promise
     assert.ok(!ended.includes(35))
+  })
+})
+
+describe('a peer that says again and again that it goes', () => {
+  const goaway = frame(7, 0, 0, [...number(2 ** 31 - 1), ...number(2)])
+
+  it('has one timer that cuts the connection', async (t) => {
+    const armed = t.mock.method(globalThis, 'setTimeout')
+    const server = await rawServer(t, (socket) => {
+      socket.write(noSettings)
+      watchFrames(socket, (each) => {
+        if (isData(each)) socket.write(Buffer.concat([...Array.from({ length: 10 }, () => goaway), ok]))
+      })
+    })
+    assert.equal((await post(await openTo(t, server))).kind, 'answer')
+    assert.equal(armed.mock.calls.filter(({ arguments: [, ms] }) => ms === 1_000).length, 1)
+  })
+
+  it('is cut off after the sixteenth time', async (t) => {
+    const server = await rawServer(t, (socket) => {
+      socket.write(noSettings)
+      watchFrames(socket, (each) => {
+        if (isData(each)) socket.write(Buffer.concat(Array.from({ length: 1_000 }, () => goaway)))
+      })
+    })
+    const connection = await openTo(t, server)
+    assert.deepEqual(await post(connection), { kind: 'lost', message: 'too many GOAWAYs' })
+    assert.equal(connection.state, 'closed')
   })
 })

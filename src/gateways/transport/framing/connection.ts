@@ -21,6 +21,8 @@ import { FrameWriter } from './writer.ts'
 const sweepMs = 50
 /** A connection that the peer or we have ended is cut after this time. */
 const lastWordsMs = 1_000
+/** A peer says once or twice that it goes. Each time looks at all streams. */
+const mostGoaways = 16
 const lastStreamId = 2 ** 31 - 1
 /** A peer that sends PINGs and settings, and reads none of our responses to them, would fill the memory. */
 const mostWaiting = 8 * 1024 * 1024
@@ -55,7 +57,9 @@ export class FramedConnection implements H2Connection, FrameEvents {
   #limit = Number.MAX_SAFE_INTEGER
   /** Bytes of responses since the last window update. */
   #taken = 0
+  #goaways = 0
   #sweeper: NodeJS.Timeout | undefined
+  #cutter: NodeJS.Timeout | undefined
   /** No request has an earlier deadline: nothing need be swept before. */
   #earliest = Number.POSITIVE_INFINITY
   /** The rule that the peer broke. */
@@ -229,6 +233,8 @@ export class FramedConnection implements H2Connection, FrameEvents {
 
   #onGoaway(from: Buffer, start: number, end: number): void {
     if (end - start < 8) throw new ProtocolFault(codes.frameSize, 'a GOAWAY is too short')
+    this.#goaways += 1
+    if (this.#goaways > mostGoaways) throw new ProtocolFault(codes.calm, 'too many GOAWAYs')
     const last = from.readUInt32BE(start) & 0x7fffffff
     const code = from.readUInt32BE(start + 4)
     const text = from.toString('latin1', start + 8, Math.min(end, start + 208))
@@ -236,7 +242,7 @@ export class FramedConnection implements H2Connection, FrameEvents {
     this.#startDraining(this.#why)
     for (const stream of this.#streams.values()) if (stream.id > last) this.#settle(stream, { kind: 'refused' })
     // After an error, responses that are under way still count, but the peer may send none and not close.
-    if (code !== codes.noError) setTimeout(() => this.#socket.destroy(), lastWordsMs).unref()
+    if (code !== codes.noError) this.#cutSoon()
     this.#endIfIdle()
   }
 
@@ -292,7 +298,11 @@ export class FramedConnection implements H2Connection, FrameEvents {
     this.#writer.goodbye(codes.noError)
     this.#socket.end()
     // The peer may never close its side.
-    setTimeout(() => this.#socket.destroy(), lastWordsMs).unref()
+    this.#cutSoon()
+  }
+
+  #cutSoon(): void {
+    this.#cutter ??= setTimeout(() => this.#socket.destroy(), lastWordsMs).unref()
   }
 
   #fault(error: Error): void {
@@ -304,7 +314,7 @@ export class FramedConnection implements H2Connection, FrameEvents {
     this.#startDraining(this.#why)
     this.#socket.destroySoon()
     // A peer that does not read keeps the last words, and the socket with them.
-    setTimeout(() => this.#socket.destroy(), lastWordsMs).unref()
+    this.#cutSoon()
     this.#closed()
     // Any other error is a bug here.
     if (code === undefined) throw error

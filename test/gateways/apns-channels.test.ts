@@ -36,6 +36,14 @@ test('a channel is created, listed, sent to and deleted at APNs, with the ids th
   assert.deepEqual([gone.kind, gone.kind === 'rejected' && gone.reason], ['rejected', 'CHANNEL_NOT_FOUND'])
 })
 
+test('the list of as many channels as Apple allows arrives whole', async (t) => {
+  const channels = Array.from({ length: 10_000 }, (_, index) => `channel/${index}`.padEnd(24, '='))
+  const { credential, ca } = await plainServer(t, (stream) => answer(stream, 200, { channels }))
+  const sender = senderFor(t, { ...credential, ca }, { providerTokens: anyToken })
+  const listed = await send(sender, about({ kind: 'channel-list' }))
+  assert.deepEqual(listed.kind === 'accepted' && listed.channels, channels)
+})
+
 test('reasons of Apple that concern channels fail their request, and suspend no push of the credential', async (t) => {
   let reply: [status: number, reason: string] = [200, '']
   const server = await plainServer(t, (stream) => answer(stream, reply[0], { reason: reply[1] }))

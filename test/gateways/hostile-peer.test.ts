@@ -1,6 +1,7 @@
 // The work and the memory that a hostile peer can cost our own frames.
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Ending } from '../../src/gateways/transport/transport.ts'
 import { frame, noSettings, number, ok, openTo, post, rawServer, type SeenFrame, watchFrames } from './raw-peer.ts'
 
 const setting = (name: number, value: number) => [0, name, ...number(value)]
@@ -91,5 +92,59 @@ describe('a peer that says again and again that it goes', () => {
     const connection = await openTo(t, server)
     assert.deepEqual(await post(connection), { kind: 'lost', message: 'too many GOAWAYs' })
     assert.equal(connection.state, 'closed')
+  })
+})
+
+describe('responses that a peer never ends', () => {
+  const most = 8 * 1024 * 1024
+  const head = (stream: number) => frame(1, 0x4, stream, [0x88])
+  const bigBody = (stream: number) => Buffer.concat([head(stream), frame(0, 0, stream, Buffer.alloc(16_000, 'x'))])
+  /** `a` with 4,000 letters, which goes into the table, and then a byte for each time that it is repeated. */
+  const literal = [0x40, 1, 0x61, 0x7f, 0xa1, 0x1e, ...Buffer.alloc(4_000, 'x')]
+  const bigHead = (stream: number) =>
+    frame(1, 0x4, stream, [0x88, ...(stream === 1 ? literal : [0xbe]), ...Buffer.alloc(14, 0xbe)])
+
+  const bytesOf = (ending: Ending) =>
+    ending.kind === 'answer' ? ending.body.length + String(ending.headers.a ?? '').length : 0
+
+  const kinds: [what: string, requests: number, begin: (stream: number) => Buffer][] = [
+    ['bodies', 600, bigBody],
+    ['headers', 200, bigHead]
+  ]
+  for (const [what, requests, begin] of kinds)
+    it(`end with their connection when their ${what} take more than 8 MiB`, async (t) => {
+      const server = await rawServer(t, (socket) => {
+        socket.write(noSettings)
+        let heads = 0
+        watchFrames(socket, (each) => {
+          if (isHead(each)) heads += 1
+          if (!isHead(each) || heads < requests) return
+          for (let index = 0; index < requests; index += 1) socket.write(begin(1 + 2 * index))
+        })
+      })
+      const connection = await openTo(t, server)
+      const endings = await Promise.all(Array.from({ length: requests }, () => post(connection)))
+      assert.equal(connection.state, 'closed')
+      const kept = endings.reduce((total, ending) => total + bytesOf(ending), 0)
+      // The response that takes too much counts too.
+      assert.ok(kept > most / 2 && kept <= most + 64 * 1024, `${kept} bytes`)
+      const lost = endings.filter(({ kind }) => kind !== 'answer')
+      assert.ok(lost.length > 0)
+      for (const ending of lost)
+        assert.deepEqual(ending, { kind: 'lost', message: 'too many responses without an end' })
+    })
+
+  it('leave their room to others when they end after all', async (t) => {
+    const server = await rawServer(t, (socket) => {
+      socket.write(noSettings)
+      watchFrames(socket, (each) => {
+        if (isData(each)) socket.write(Buffer.concat([bigBody(each.stream), frame(0, 0x1, each.stream)]))
+      })
+    })
+    const connection = await openTo(t, server)
+    for (let round = 0; round < 3; round += 1) {
+      const endings = await Promise.all(Array.from({ length: 300 }, () => post(connection)))
+      for (const ending of endings) assert.equal(bytesOf(ending), 16_000)
+    }
   })
 })

@@ -4,7 +4,7 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { requestOf } from '../../src/gateways/gateway.ts'
-import { Bytes } from '../../src/gateways/transport/bytes.ts'
+import { Bytes, noBody } from '../../src/gateways/transport/bytes.ts'
 import type { Ending, H2Connection, H2Transport } from '../../src/gateways/transport/transport.ts'
 import { answer, type PlainServer, plainServer, transports } from './senders.ts'
 
@@ -131,7 +131,26 @@ for (const [name, transport] of transports) {
       stream.end('x'.repeat(1_000_000))
     })
     const ending = await (await open(t, transport, server)).request()
-    assert.ok(ending.kind === 'answer' && ending.status === 500 && ending.body.length <= 64 * 1024)
+    assert.ok(ending.kind === 'answer' && ending.status === 500)
+    assert.equal(ending.body.length, 16 * 1024)
+  })
+
+  test(`${name}: a list arrives whole, and of any other success the beginning`, async (t) => {
+    const server = await plainServer(t, (stream) => {
+      stream.respond({ ':status': 200 })
+      stream.end('x'.repeat(300_000))
+    })
+    const { connection } = await open(t, transport, server)
+    const lengths = [true, false].map(
+      (wantsList) =>
+        new Promise<number>((resolve, reject) => {
+          const request = { ...requestOf({ ':method': 'GET', ':path': '/' }, noBody), wantsList }
+          const ended = (ending: Ending) =>
+            ending.kind === 'answer' ? resolve(ending.body.length) : reject(new Error(ending.kind))
+          connection.request(request, Date.now() + 20_000, { ended })
+        })
+    )
+    assert.deepEqual(await Promise.all(lengths), [300_000, 16 * 1024])
   })
 
   test(`${name}: draining sends pending requests and closes after the last response; closing cuts`, async (t) => {

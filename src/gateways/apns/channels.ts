@@ -44,7 +44,10 @@ export function prepareChannel(
   const path = `/1/apps/${bundle}/channels`
   switch (content.kind) {
     case 'channel-list':
-      return requestOf({ ':method': 'GET', ':path': `/1/apps/${bundle}/all-channels`, ...common }, noBody)
+      return {
+        ...requestOf({ ':method': 'GET', ':path': `/1/apps/${bundle}/all-channels`, ...common }, noBody),
+        wantsList: true
+      }
     case 'channel-create':
       return requestOf(
         { ':method': 'POST', ':path': path, ...common, 'content-type': 'application/json' },

@@ -3,14 +3,10 @@ import { isIP } from 'node:net'
 import { mayConnect } from '../../platform/net/addresses.ts'
 import { guardedLookup, resolveByDns } from '../../platform/net/guard.ts'
 import { steadyMs } from '../../platform/time.ts'
-import { bytesOfBody } from './bytes.ts'
+import { bytesOfBody, longestAnswer, longestList } from './bytes.ts'
 import type { ConnectionEvents, Ending, H2Connection, H2Transport, Request, Requester } from './transport.ts'
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_REFUSED_STREAM } = http2.constants
-/** Responses are short. A longer one is cut, so that no peer fills the memory. */
-const longestRefusal = 64 * 1024
-/** Enough for the ids of all channels of an app at Apple: 10,000 of about 28 bytes. */
-const longestAnswer = 512 * 1024
 const sweepMs = 50
 
 /** Errors of a session that is closing, or has used up its stream numbers. */
@@ -117,7 +113,7 @@ class NodeConnection implements H2Connection {
     return this.#limit
   }
 
-  request({ names, values, body }: Request, deadlineAt: number, requester: Requester) {
+  request({ names, values, body, wantsList }: Request, deadlineAt: number, requester: Requester) {
     const headers: http2.OutgoingHttpHeaders = {}
     for (const [index, name] of names.entries()) headers[name] = values[index]
     let stream: http2.ClientHttp2Stream
@@ -131,7 +127,7 @@ class NodeConnection implements H2Connection {
     if (this.#waiting.size === 0) this.#sweeper = setInterval(() => this.#sweep(), sweepMs)
     const each: Waiting = { stream, deadlineAt, requester }
     this.#waiting.add(each)
-    this.#readResponse(each)
+    this.#readResponse(each, wantsList === true)
     if (body.length > 0) stream.end(bytesOfBody(body))
   }
 
@@ -158,21 +154,21 @@ class NodeConnection implements H2Connection {
     this.#session.destroy()
   }
 
-  #readResponse(each: Waiting): void {
+  #readResponse(each: Waiting, wantsList: boolean): void {
     const { stream } = each
     let response: (http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader) | undefined
     let chunks: Buffer[] | undefined
-    let size = 0
-    let most = longestRefusal
+    let room = longestAnswer
     const keep = (chunk: Buffer) => {
-      size += chunk.length
-      if (size > most) return
-      if (chunks) chunks.push(chunk)
-      else chunks = [chunk]
+      if (room === 0) return
+      const part = chunk.subarray(0, room)
+      room -= part.length
+      if (chunks) chunks.push(part)
+      else chunks = [part]
     }
     stream.on('response', (got, flags) => {
       response = got
-      if (got[':status'] === 200) most = longestAnswer
+      if (wantsList && got[':status'] === 200) room = longestList
       // Most responses have no body. Reading a body only if there is one saves a tenth of the CPU.
       if (flags & NGHTTP2_FLAG_END_STREAM) stream.resume()
       else stream.on('data', keep)

@@ -24,6 +24,8 @@ export interface Request {
   readonly body: Body
   /** Whether nothing but the status and the body of a response with status 200 is needed: its headers may be left out. */
   readonly isBare?: boolean
+  /** Whether a response with status 200 is a list, which may be long. Of others only the first 16 KiB are kept. */
+  readonly wantsList?: boolean
 }
 
 /** Gets the ending of its request. An object instead of a function, so that a push needs no closure. */

@@ -26,6 +26,8 @@ const mostGoaways = 16
 const lastStreamId = 2 ** 31 - 1
 /** A peer that sends PINGs and settings, and reads none of our responses to them, would fill the memory. */
 const mostWaiting = 8 * 1024 * 1024
+/** Room for 2,000 responses of 4 KiB that are all incomplete. */
+const mostKept = 8 * 1024 * 1024
 /** The window that we give the peer for all responses together; it is renewed when half of it is used. */
 const ownWindow = 16 * 1024 * 1024
 
@@ -57,6 +59,8 @@ export class FramedConnection implements H2Connection, FrameEvents {
   #limit = Number.MAX_SAFE_INTEGER
   /** Bytes of responses since the last window update. */
   #taken = 0
+  /** Bytes of responses that have not ended. */
+  #kept = 0
   #goaways = 0
   #sweeper: NodeJS.Timeout | undefined
   #cutter: NodeJS.Timeout | undefined
@@ -161,14 +165,17 @@ export class FramedConnection implements H2Connection, FrameEvents {
   onHeaders(id: number, headers: Headers, isLast: boolean) {
     const stream = this.#streams.get(id)
     if (!stream) return
-    if (!stream.head(headers)) return this.#reset(stream, codes.protocol, { kind: 'lost', message: 'no response' })
+    const { kept } = stream
+    if (!stream.head(headers, isLast))
+      return this.#reset(stream, codes.protocol, { kind: 'lost', message: 'no response' })
     if (isLast) this.#answered(stream)
+    else this.#keep(stream.kept - kept)
   }
 
   #start(request: Request, most: number, deadlineAt: number, requester: Requester): void {
     const id = this.#nextId
     this.#nextId += 2
-    const stream = new Stream(id, deadlineAt, requester, request.isBare === true)
+    const stream = new Stream(id, deadlineAt, requester, request)
     this.#streams.set(id, stream)
     this.#outgoing.start(stream, request, most)
     if (this.#nextId > lastStreamId) this.#startDraining('all stream numbers are used')
@@ -187,11 +194,18 @@ export class FramedConnection implements H2Connection, FrameEvents {
     const stream = this.#streams.get(id)
     if (!stream) return
     const isLast = (flag & flags.endStream) !== 0
+    const { kept } = stream
     if (!stream.data(from, first, end - padding, isLast))
       return this.#reset(stream, codes.protocol, { kind: 'lost', message: 'a body without headers' })
+    this.#keep(stream.kept - kept)
     if (isLast) return this.#answered(stream)
     const granted = stream.grants(end - start)
     if (granted > 0) this.#writer.number(types.windowUpdate, id, granted)
+  }
+
+  #keep(bytes: number): void {
+    this.#kept += bytes
+    if (this.#kept > mostKept) throw new ProtocolFault(codes.calm, 'too many responses without an end')
   }
 
   #onReset(id: number, code: number): void {
@@ -267,6 +281,7 @@ export class FramedConnection implements H2Connection, FrameEvents {
   #settle(stream: Stream, ending: Ending): void {
     if (!this.#streams.delete(stream.id)) return
     this.#outgoing.forget(stream)
+    this.#kept -= stream.kept
     this.#startQueued()
     if (this.#streams.size === 0 && this.#state === 'draining') this.#endIfIdle()
     stream.requester.ended(ending)

@@ -8,6 +8,13 @@ const entryBytes = 32
 
 export type Headers = Record<string, string>
 
+/** What headers take, counted as in the table. */
+export function bytesOfHeaders(headers: Headers): number {
+  let bytes = 0
+  for (const name of Object.keys(headers)) bytes += name.length + headers[name]!.length + entryBytes
+  return bytes
+}
+
 /** The headers of a response whose other fields were not read. */
 export const status200: Headers = Object.freeze({ ':status': '200' })
 const indexOf200 = 8

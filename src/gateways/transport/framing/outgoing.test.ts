@@ -18,7 +18,7 @@ test('a thousand changes of windows in one turn of the event loop look at each w
   const request = requestOf({ ':method': 'POST' }, new Bytes(Buffer.alloc(4_000)))
   let looks = 0
   for (let index = 0; index < 100; index += 1) {
-    const stream = new Stream(1 + 2 * index, 0, { ended() {} }, false)
+    const stream = new Stream(1 + 2 * index, 0, { ended() {} }, request)
     let granted = 0
     Object.defineProperty(stream, 'granted', {
       get: () => {

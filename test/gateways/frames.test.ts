@@ -2,8 +2,11 @@
 // transport; test/peers has a server that is not Node's.
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { requestOf } from '../../src/gateways/gateway.ts'
+import { noBody } from '../../src/gateways/transport/bytes.ts'
 import { framed } from '../../src/gateways/transport/framing/open.ts'
 import type { Ending } from '../../src/gateways/transport/transport.ts'
+import { steadyMs } from '../../src/platform/time.ts'
 import { frame, none, noSettings, number, ok, openTo, post, rawServer, watchFrames } from './raw-peer.ts'
 import { answer, plainServer } from './senders.ts'
 
@@ -109,7 +112,12 @@ describe('requests with our own frames', () => {
       })
     })
     const connection = await openTo(t, server)
-    const endings = await Promise.all(Array.from({ length: 4 }, (_, index) => post(connection, `${index}`, 200)))
+    const deadlineAt = steadyMs() + 200
+    const ask = () =>
+      new Promise<Ending>((ended) =>
+        connection.request(requestOf({ ':method': 'GET', ':path': '/' }, noBody), deadlineAt, { ended })
+      )
+    const endings = await Promise.all(Array.from({ length: 4 }, ask))
     assert.deepEqual(
       endings.map(({ kind }) => kind),
       ['timeout', 'refused', 'refused', 'refused']

@@ -32,6 +32,9 @@ export async function asFailure(url: string, response: Response): Promise<Failur
       )
     case status === 404 && (headers.has('x-request-id') || code === 'not_found'):
       return failure(exit.notFound, said || 'Not found.')
+    // 4.4 makes an unknown campaign of a trigger a 400.
+    case code === 'campaign_not_found':
+      return failure(exit.notFound, said)
     case status === 429:
       return failure(exit.unavailable, `${url} refused: the rate limit is used up. Try again later.`)
     case status === 502 || status === 503 || status === 504:

@@ -199,7 +199,7 @@ quiet_hours: { from: "22:00" }
       const late = await tidings('trigger', 'cancel', trigger.trigger_id)
       assert.equal(late.code, 1)
       assert.match(late.stdout, /^The trigger is completed: /)
-      assert.equal((await tidings('campaign', 'trigger', 'who')).code, 1)
+      assert.equal((await tidings('campaign', 'trigger', 'who')).code, 3)
       assert.equal((await tidings('campaign', 'trigger', 'greeting', '--broadcast', '--user', 'ana')).code, 2)
       assert.match(
         (await tidings('campaign', 'trigger', 'greeting', '--user', 'ana')).stdout,

@@ -1,3 +1,4 @@
+import { detailsIn } from '../client/details.ts'
 import type { Detail } from '../platform/errors.ts'
 import { type ExitCode, exit, Failure } from './exit.ts'
 
@@ -15,8 +16,9 @@ export async function asFailure(url: string, response: Response): Promise<Failur
   // If the contract fixes the body, headers carry the reason.
   const code = String(headers.get('x-service-error-code') ?? body.code ?? `http_${status}`)
   const plain = typeof body.error === 'string' ? body.error : /^[^<\n]{1,200}$/.test(text) ? text : ''
-  const said = sentence(headers.get('x-service-error-detail') ?? plain)
-  const details = Array.isArray(body.details) ? body.details : []
+  const line = headers.get('x-service-error-detail')
+  const said = sentence(line ?? plain)
+  const details = line ? detailsIn(line) : Array.isArray(body.details) ? body.details : []
   const failure = (exitCode: ExitCode, message: string) => new Failure(exitCode, code, message, { details })
   switch (true) {
     case status === 401:
@@ -52,14 +54,23 @@ export async function asFailure(url: string, response: Response): Promise<Failur
         `${url} failed (HTTP ${status}). See its log for request ${headers.get('x-request-id')}.`
       )
     default:
-      return failure(exit.failure, withOthers(said, details) || `${url} refused (HTTP ${status}).`)
+      return failure(
+        exit.failure,
+        (line ? inLines(line, details) : withOthers(said, details)) || `${url} refused (HTTP ${status}).`
+      )
   }
 }
 
+/** A fixed body names no fault, and the header names all in one line. */
+const inLines = (line: string, details: readonly Detail[]): string =>
+  details.length === 0 ? sentence(line) : details.map(worded).join('\n')
+
 /** The service names its first fault in the sentence; the others follow, each on a line. */
 function withOthers(said: string, [, ...others]: readonly Detail[]): string {
-  return [said, ...others.map(({ path, message }) => `${path}: ${sentence(message)}`)].join('\n')
+  return [said, ...others.map(worded)].join('\n')
 }
+
+const worded = ({ path, message }: Detail): string => `${path}: ${sentence(message)}`
 
 function parse(text: string): Refused {
   try {

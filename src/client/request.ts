@@ -1,3 +1,4 @@
+import { detailsIn } from './details.ts'
 import { type ErrorCode, type ErrorFacts, kindOf, TidingsError } from './errors.ts'
 import { type Operations, operations } from './operations.ts'
 import type { Problem } from './schemas.ts'
@@ -172,17 +173,17 @@ function parsed(response: Response, text: string): unknown {
 function refusal(operation: string, attempts: number, { status, headers }: Response, text: string): TidingsError {
   const problem = problemIn(text)
   const asked = headers.get('retry-after')
+  const detail = headers.get('x-service-error-detail')
   const facts: ErrorFacts = {
     kind: kindOf(status),
     operation,
     status,
     code: (problem?.code ?? headers.get('x-service-error-code') ?? undefined) as ErrorCode | undefined,
-    details: problem?.details,
+    details: problem?.details ?? detailsIn(detail ?? ''),
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfterMs: asked !== null && /^\d+$/.test(asked) ? Number(asked) * 1000 : undefined,
     attempts
   }
-  const detail = headers.get('x-service-error-detail')
   const said = problem?.error ?? (text.length < 200 && !text.includes('<') ? text : '')
   // Some fixed texts say all there is to say, and the detail repeats them.
   const sentences = new Set([said || `HTTP ${status}`, detail].filter((one) => one !== null && one !== ''))

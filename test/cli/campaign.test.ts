@@ -201,6 +201,11 @@ quiet_hours: { from: "22:00" }
       assert.match(late.stdout, /^The trigger is completed: /)
       assert.equal((await tidings('campaign', 'trigger', 'who')).code, 3)
       assert.equal((await tidings('campaign', 'trigger', 'greeting', '--broadcast', '--user', 'ana')).code, 2)
+      const faulty = await tidings('campaign', 'trigger', 'greeting', '--user', '', '--user', '', '--json')
+      assert.deepEqual(
+        JSON.parse(faulty.stderr).details.map(({ path }: Json) => path),
+        ['audience.targets[0].project_user_id', 'audience.targets[1].project_user_id']
+      )
       assert.match(
         (await tidings('campaign', 'trigger', 'greeting', '--user', 'ana')).stdout,
         /^Trigger +[0-9a-f-]{36}$/m

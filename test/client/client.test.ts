@@ -220,6 +220,8 @@ describe('a refusal', () => {
     assert.deepEqual([error.kind, error.status, error.code], ['request', 400, 'invalid_push_notification'])
     assert.match(error.message, /^sendMessages: Invalid push notification parameters: push_notifications\[0\]/)
     assert.match(error.requestId!, /./)
+    const message = 'must have exactly one of project_user_id, device_id and user_id'
+    assert.deepEqual(error.details, [{ path: 'push_notifications[0].target', message }])
     const wrong = createClient({ url: service.url, projectId: project.id, apiKey: 'svc_sk_wrong' })
     await assert.rejects(wrong.users.get('ana'), {
       kind: 'authentication',
@@ -230,6 +232,32 @@ describe('a refusal', () => {
     await assert.rejects(app.users.get('ana'), { kind: 'authentication' })
     const details = management.call('createProject', { body: { name: '' } })
     await assert.rejects(details, (failure: TidingsError) => failure.details[0]?.path === 'name')
+  })
+
+  it('names the wrong fields also where the contract fixes the body', async () => {
+    const { project, tidings } = await furnished()
+    const failed = (call: Promise<unknown>): Promise<TidingsError> =>
+      call.then(
+        () => assert.fail('it is refused'),
+        (error: TidingsError) => error
+      )
+    const wrong = [{ target: {} }, { target: { project_user_id: 'ana' }, title: 1 }] as never
+    const sent = await failed(tidings.messages.send(wrong))
+    assert.deepEqual(
+      sent.details.map(({ path }) => path),
+      ['push_notifications[0].target', 'push_notifications[1].title']
+    )
+    const created = await failed(tidings.users.create('ana', { größe: [] } as never))
+    assert.equal(created.details[0]?.path, 'properties.größe')
+    const triggered = await failed(tidings.campaigns.trigger('news', { audience: { targets: [1] } } as never))
+    assert.equal(triggered.details[0]?.path, 'audience.targets[0]')
+    const unknown = await failed(tidings.campaigns.trigger('none'))
+    assert.deepEqual(unknown.details, [], 'a sentence about the whole request names no field')
+    const app = createClient({ url: service.url, projectId: project.id, apiKey: project.publicKey })
+    const refused = await failed(app.messages.send([{ target: { project_user_id: 'ana' }, title: 'Hi' }]))
+    assert.deepEqual(refused.details, [
+      { path: 'X-Service-API-Key', message: 'a public key was given; this endpoint needs a secret key' }
+    ])
   })
 
   it('of a name that no operation has names it, and sends nothing', async () => {

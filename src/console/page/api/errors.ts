@@ -1,3 +1,5 @@
+import { detailsIn } from '../../../client/details.ts'
+
 /** A failed request. `status` is 0 if the service could not be reached. */
 export class ApiError extends Error {
   readonly status: number
@@ -11,10 +13,9 @@ export class ApiError extends Error {
     this.details = details
   }
 
-  /** The errors about fields. Some about a single field name it only in their message: `title: must not be empty`. */
+  /** The errors about fields. Some name them only in their message: `title: must not be empty`. */
   get fields(): ApiError['details'] {
-    const [, path, words] = /^([\w.[\]]+): (.+)$/s.exec(this.message) ?? []
-    return this.details.length === 0 && path && words ? [{ path, message: words }] : this.details
+    return this.details.length > 0 ? this.details : detailsIn(this.message)
   }
 }
 

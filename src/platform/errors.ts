@@ -60,7 +60,10 @@ export const errorCatalogue = {
   ],
   rate_limited: [429, 'The rate limit of the project is used up; the header Retry-After says how long to wait.'],
   too_many_streams: [429, 'The project has as many streams of agents open on this node as it may; close some.'],
-  malformed_body: [400, 'The body is not JSON, not an object, not UTF-8, or holds text that cannot be stored.'],
+  malformed_body: [
+    400,
+    'The body is not JSON, not an object, not UTF-8, or holds text that cannot be stored. Or a field of it is missing or wrong, and no other code is about that field; the details name it.'
+  ],
   malformed_request: [400, 'The request is not valid HTTP, or its query cannot be read.'],
   invalid_project_user_id: [400, 'project_user_id is missing or breaks a rule for ids.'],
   invalid_device_id: [400, 'The id of a device is missing or breaks a rule for ids.'],

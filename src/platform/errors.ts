@@ -40,7 +40,10 @@ export const errorCatalogue = {
   not_found: [404, 'Nothing of that name is in this project.'],
   device_not_found: [404, 'No device of this id is registered in this project.'],
   method_not_allowed: [405, 'The path exists, the method does not; the header Allow lists those that do.'],
-  not_acceptable: [406, 'The header Accept of an MCP client must name application/json and text/event-stream.'],
+  not_acceptable: [
+    406,
+    'The header Accept of an MCP client must name application/json and text/event-stream. The response names no code: its body is an error of JSON-RPC, -32000.'
+  ],
   message_not_found: [404, 'No message of this id is in this project; it may be older than its messages are kept.'],
   idempotency_key_in_use: [
     409,

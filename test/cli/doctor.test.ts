@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmod, readdir, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -42,6 +42,13 @@ test('doctor finds no problem with a running service', async (t) => {
     const { ok, of } = await doctor({ ...env, PORT: '0' })
     assert.ok(ok)
     assert.equal(of('Service')[0]!.message, `${url} is ready`)
+  })
+
+  await t.test('doctor asks no other installation, although the folder has its credentials', async (t) => {
+    const copied = await temporaryFolder(t)
+    await copyFile(join(dataDir, 'credentials.json'), join(copied, 'credentials.json'))
+    const { ok, of } = await doctor({ DATA_DIR: copied, PORT: '0' })
+    assert.deepEqual([ok, of('Service'), of('Keys'), of('Projects')], [true, [], [], []])
   })
 
   await t.test('doctor warns of a key that expires within 7 days, and not of a later one', async () => {

@@ -9,15 +9,21 @@ import { type Finding, fail, ok, warn } from './check.ts'
 
 const name = 'PostgreSQL'
 
+interface CheckedEmbedded {
+  findings: Finding[]
+  /** Whether a PostgreSQL has the folder. */
+  runs: boolean
+}
+
 /** Checks whether the embedded PostgreSQL could start, without starting it. */
-export async function checkEmbedded(dataDir: string): Promise<Finding[]> {
+export async function checkEmbedded(dataDir: string): Promise<CheckedEmbedded> {
   try {
     const { native, postgres } = findBinaries()
     const { version } = JSON.parse(await readFile(join(native, '..', 'package.json'), 'utf8')) as { version: string }
     const runs = (await canRun('self', postgres)) || (await linksAreMissing(native))
     if (!runs) {
       const message = `the embedded one does not run here (see ${postgres} --version). Set DATABASE_URL instead.`
-      return [fail(name, message)]
+      return { findings: [fail(name, message)], runs: false }
     }
     await chooseIdentity()
     const folder = join(dataDir, 'postgres')
@@ -25,9 +31,12 @@ export async function checkEmbedded(dataDir: string): Promise<Finding[]> {
     const file = exists ? await readPidFile(folder) : undefined
     const alive = file !== undefined && file.pid > 0 && sendSignal(file.pid, 0)
     const state = alive ? `running (pid ${file.pid})` : exists ? 'not running' : 'set up at the first start'
-    return [ok(name, `embedded ${version}, ${state}`), ...(await checkLeftover(dataDir, alive))]
+    return {
+      findings: [ok(name, `embedded ${version}, ${state}`), ...(await checkLeftover(dataDir, alive))],
+      runs: alive
+    }
   } catch (error) {
-    if (error instanceof OperatorError) return [fail(name, error.message)]
+    if (error instanceof OperatorError) return { findings: [fail(name, error.message)], runs: false }
     throw error
   }
 }

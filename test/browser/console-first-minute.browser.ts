@@ -39,6 +39,9 @@ story(
     await sees(page, 'Send your first push')
     assert.doesNotMatch(page.url(), /code=/, 'the code is removed from the URL')
     scene.forgive() // Errors from the time before the page was built.
+    await page.reload()
+    await sees(page, 'Send your first push')
+    assert.equal(await page.getByText('Create your account').count(), 0, 'a reload does not repeat the offer')
     await scene.look(page, 'home of a newcomer')
 
     await goTo(page, 'Device lab')

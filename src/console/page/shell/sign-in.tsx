@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { browser } from '../api/client.ts'
 import { type Identity, ownerOf, useIdentity } from '../api/session.ts'
-import { claimStorage } from '../parts/session-state.ts'
+import { claimStorage, readStored, store } from '../parts/session-state.ts'
 import { ErrorAlert, Loading } from '../parts/states.tsx'
 
 /** Loaded on demand: a browser that is signed in needs no forms for its first page. */
@@ -27,6 +27,9 @@ function takeLink(): Opened {
   if (code ?? link ?? problem) history.replaceState(null, '', location.pathname + location.search)
   return { ...(code && { code }), ...(link && { link }), ...(problem && { problem }) }
 }
+
+/** Who skipped the offer of an account in this tab. A reload does not repeat the offer. */
+const skippedKey = 'tidings-account-skipped'
 
 /** Shows the console to a signed-in browser, and the sign-in form to others. */
 export function SignedIn({ children }: { children: ReactNode }) {
@@ -58,12 +61,19 @@ export function SignedIn({ children }: { children: ReactNode }) {
   if (identity.isPending || redeem.isPending) return <Loading label="Signing in" />
   const known = identity.data
   // Only after a link: a token may belong to a program.
-  const first = !skipped && known?.first_member === true && known.how === 'link'
+  const offers = known?.first_member === true && known.how === 'link'
+  const first = offers && !skipped && readStored(skippedKey) !== ownerOf(known)
   if (known && !opened.link && !first) {
     claimStorage(ownerOf(known))
     return children
   }
-  const leave = () => (opened.link ? setOpened({}) : setSkipped(true))
+  const leave = () => {
+    if (opened.link) return setOpened({})
+    setSkipped(true)
+    if (!known) return
+    claimStorage(ownerOf(known))
+    store(skippedKey, ownerOf(known))
+  }
   return (
     <Suspense fallback={<Loading />}>
       {redeem.error && <ErrorAlert error={redeem.error} />}

@@ -271,6 +271,14 @@ quiet_hours: { from: "22:00" }
       const preview = await tidings('campaign', 'preview', 'greeting', '--broadcast')
       assert.match(preview.stdout, /^It would go to 1 device of 1 user\.$/m)
       assert.match(preview.stdout, /^ana +phone +- +\d+ +Hi ana$/m)
+      const endless =
+        'campaign_id: endless\nname: Endless\nmessage: { title: "{% for i in (1..trigger.n) %}a{% endfor %}" }\n'
+      const failing = await feed(endless, 'campaign', 'preview', '-f', '-', '--user', 'ana', '--property', 'n=9999999')
+      assert.match(
+        failing.stdout,
+        /^It would go to 1 device of 1 user, but the text cannot be rendered for 1 of the 1 tried: line 1, column \d+: .{30,}\.$/m
+      )
+      assert.match(failing.stdout, /^ana +phone +template_failed +- +-$/m)
       const draft = 'campaign_id: draft\nname: Draft\nmessage: { title: "Draft for {{ user.id }}" }\n'
       const seen = await feed(draft, 'campaign', 'preview', '-f', '-', '--user', 'ana', '--user', 'who')
       assert.match(seen.stdout, /Draft for ana$/m)

@@ -109,7 +109,7 @@ function shownPreview({ audience, sample, texts, missing_values: missing }: Prev
   const least = audience.complete ? '' : 'at least '
   const reached = `${least}${counted(audience.devices, 'device')} of ${least}${counted(audience.users, 'user')}`
   const why = audience.reason ? ` (${audience.reason})` : ''
-  const lines = [`It would go to ${reached}${why}.`]
+  const lines = [`It would go to ${reached}${why}${unrendered(sample)}.`]
   const { visited, about = visited } = audience
   if (visited !== undefined) lines.push(`Counted ${amount(visited)} of about ${counted(about!, 'user')}.`)
   if (audience.deferred > 0) lines.push(`Of these later, when quiet hours are over: ${amount(audience.deferred)}`)
@@ -121,16 +121,24 @@ function shownPreview({ audience, sample, texts, missing_values: missing }: Prev
   const rows = sample.map(({ project_user_id, device_id, reason, content, payload_bytes }) => {
     const { title, body } = content?.notification ?? {}
     const words = content?.activity ? JSON.stringify(content.activity) : [title, body].filter(Boolean).join(': ')
-    return [project_user_id, device_id, reason && shortened(reason, 40), payload_bytes, shortened(words, 60)]
+    return [project_user_id, device_id, reason?.split(': ')[0], payload_bytes, shortened(words, 60)]
   })
   return `${lines.join('\n')}\n\n${table(['user', 'device', 'skipped for', 'bytes', 'message'], rows)}`
+}
+
+/** Devices are counted before their texts are rendered, so that a template that fails is not in their number. */
+function unrendered(sample: Preview['sample']): string {
+  const faults = sample.flatMap(({ reason }) => /^template_failed: (.+)$/s.exec(reason ?? '')?.[1] ?? [])
+  if (faults.length === 0) return ''
+  const why = printable([...new Set(faults)].join('; '))
+  return `, but the text cannot be rendered for ${amount(faults.length)} of the ${amount(sample.length)} tried: ${why}`
 }
 
 /** Every variant and language of a campaign. */
 function sideBySide(texts: Preview['texts']): string {
   const rows = texts.map(({ step, variant, language, content, reason }) => {
     const { title, body } = content?.notification ?? {}
-    return [step, variant, language, shortened(reason ?? [title, body].filter(Boolean).join(': '), 80)]
+    return [step, variant, language, reason ?? shortened([title, body].filter(Boolean).join(': '), 80)]
   })
   return table(['step', 'variant', 'language', 'text'], rows)
 }

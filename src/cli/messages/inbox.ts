@@ -36,13 +36,18 @@ each push as it arrives.`
     const session = await connect(shell, options)
     if (options.watch) return watch(session, options)
     const page = await readAll<InboxItem>(session, pathIn(session), options, { device_id: options.device })
-    tell(session, page, page.items.length > 0 ? page.items.toReversed().map(card).join('\n\n') : nothing)
+    tell(session, page, page.items.length > 0 ? page.items.toReversed().map(card).join('\n\n') : nothing(options))
     if (page.next_cursor !== null && !session.json)
       remark(shell, `\nShowing the newest ${amount(page.items.length)}. \`--limit all\` shows all.`)
   })
 }
 
-const nothing = 'No pushes yet. Send one with `tidings send --user demo-user --title Hello`.'
+const nothing = ({ device, cursor }: Options): string => {
+  if (cursor !== undefined) return 'No older pushes.'
+  return device === undefined
+    ? 'No pushes yet. Send one with `tidings send --user demo-user --title Hello`.'
+    : `No pushes for the device ${printable(device)}.`
+}
 
 async function watch(session: Session, options: Options): Promise<void> {
   const { client, shell, json, interrupt } = session

@@ -22,8 +22,25 @@ async function handle({ id, user, title }) {
   }
 }
 
+function jobIn(line) {
+  try {
+    const job = JSON.parse(line)
+    return typeof job === 'object' ? job : null
+  } catch {
+    return null
+  }
+}
+
+let lines = 0
 for await (const line of createInterface({ input: process.stdin })) {
-  const work = handle(JSON.parse(line)).finally(() => running.delete(work))
+  lines += 1
+  const job = jobIn(line)
+  if (!job) {
+    // A delivery that cannot be read must not hold up the others.
+    console.log(`dead line-${lines} not_a_job`)
+    continue
+  }
+  const work = handle(job).finally(() => running.delete(work))
   running.add(work)
   if (running.size >= mostAtOnce) await Promise.race(running)
 }

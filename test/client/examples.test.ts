@@ -108,16 +108,22 @@ describe('the examples', { concurrency: true }, () => {
     await eventually(async () => assert.match(printed(), /^webhook\.test$/m))
   })
 
-  it('queue-consumer.js: each job is acknowledged once it is sent, and a bad one goes to the dead', async (t) => {
+  it('queue-consumer.js: each job is acknowledged once it is sent, and a bad one and a line without JSON go to the dead', async (t) => {
     const child = start(t, 'queue-consumer.js')
     const jobs = [
       { id: 'job-1', user: 'ana', title: 'One' },
       { id: 'job-1', user: 'ana', title: 'One' },
       { id: 'job-2', title: 'Two' }
     ]
-    child.stdin!.end(jobs.map((job) => `${JSON.stringify(job)}\n`).join(''))
+    child.stdin!.end(`not JSON\nnull\n${jobs.map((job) => `${JSON.stringify(job)}\n`).join('')}`)
     const lines = (await text(child.stdout!)).trim().split('\n').sort()
     const done = 'ack job-1 DELIVERY_RESULT_STATUS_SUCCEED'
-    assert.deepEqual(lines, [done, done, 'dead job-2 invalid_push_notification'])
+    assert.deepEqual(lines, [
+      done,
+      done,
+      'dead job-2 invalid_push_notification',
+      'dead line-1 not_a_job',
+      'dead line-2 not_a_job'
+    ])
   })
 })

@@ -1,7 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import { OperatorError } from '../platform/errors.ts'
 import { version } from '../platform/version.ts'
-import { Ended, exit, Failure } from './exit.ts'
+import { Ended, exit, Failure, usageFailure } from './exit.ts'
+import { insteadOf, optionFor } from './hints.ts'
 import { printable } from './output.ts'
 import type { Shell } from './shell.ts'
 
@@ -184,20 +185,28 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
     await program.parseAsync(argv, { from: 'user' })
     return exit.ok
   } catch (error) {
-    return report(error, shell, { json: argv.includes('--json'), help: helpFor(program, operands) })
+    return report(error, shell, { json: argv.includes('--json'), operands, ...located(program, operands) })
   }
 }
 
-/** The command line that prints the help for a wrong one. */
-function helpFor(program: Command, [first, second]: readonly string[]): string {
-  const group = program.commands.find((command) => command.name() === first)
-  const leaf = group?.commands.find((command) => command.name() === second)
-  return ['tidings', group?.name(), leaf?.name(), '--help'].filter(Boolean).join(' ')
+/** Where a command line went wrong. */
+interface Located {
+  command: Command | undefined
+  /** The command line that prints the help for it. */
+  help: string
 }
 
-function report(error: unknown, shell: Shell, { json, help }: { json: boolean; help: string }): number {
+function located(program: Command, [first, second]: readonly string[]): Located {
+  const group = program.commands.find((command) => command.name() === first)
+  const leaf = group?.commands.find((command) => command.name() === second)
+  return { command: leaf ?? group, help: ['tidings', group?.name(), leaf?.name(), '--help'].filter(Boolean).join(' ') }
+}
+
+type Given = Located & { json: boolean; operands: readonly string[] }
+
+function report(error: unknown, shell: Shell, { json, ...given }: Given): number {
   if (error instanceof Ended) return error.exitCode
-  const failure = error instanceof CommanderError ? asUsage(error, help) : error
+  const failure = error instanceof CommanderError ? asUsage(error, given) : error
   if (failure === undefined) return exit.ok
   if (failure === exit.usage) return exit.usage
   if (!(failure instanceof OperatorError)) throw failure
@@ -211,15 +220,21 @@ function report(error: unknown, shell: Shell, { json, help }: { json: boolean; h
 }
 
 /** Turns an error of Commander into a failure. Help and version are none; help for a missing command is wrong usage. */
-function asUsage(error: CommanderError, help: string): Failure | typeof exit.usage | undefined {
+function asUsage(
+  error: CommanderError,
+  { operands, command, help }: Omit<Given, 'json'>
+): Failure | typeof exit.usage | undefined {
   if (error.exitCode === 0) return undefined
   if (error.code === 'commander.help') return exit.usage
+  const instead = insteadOf(error, operands)
+  if (instead) return usageFailure(instead)
   const text = error.message.replace(/^error: /, '')
   const [first = '', ...rest] = text.split('\n')
-  const hint = rest
+  const near = rest
     .join(' ')
     .replace(/^\((.*)\)$/, '$1')
     .trim()
+  const hint = optionFor(error, command) ?? near
   const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1)}`.replace(/([^.?!])$/, '$1.')
   return new Failure(exit.usage, 'usage', [sentence, hint, `See \`${help}\`.`].filter(Boolean).join(' '))
 }

@@ -105,6 +105,8 @@ test('a mistyped command ends with 2 and a suggestion', async () => {
     [['usr'], /^Unknown command 'usr'\. Did you mean user\? See `tidings --help`\.$/m],
     [['user', 'lst'], /Did you mean list\? See `tidings user --help`/],
     [['user', 'list', '--limt', '3'], /Unknown option '--limt'\. Did you mean --limit\?/],
+    [['agent', 'send-push-notification', '--user', 'x'], /Unknown option '--user'\. Did you mean --project-user-id\?/],
+    [['campaign', 'delete', 'x'], /^Campaigns are archived: tidings campaign archive x\.$/m],
     [['serve', '--role', 'boss'], /Allowed choices are all, api, worker/],
     [[], /^Usage: tidings/],
     [['key'], /^Usage: tidings key/]

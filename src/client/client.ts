@@ -33,7 +33,9 @@ export type Client = ReturnType<typeof createClient>
 
 /** A client of one project: users, devices, events, messages, Live Activities, campaigns and triggers. */
 export function createClient({ projectId, apiKey, token, ...settings }: ClientSettings) {
-  checkSettings({ projectId, ...(token === undefined ? { apiKey } : { token }), url: settings.url })
+  // A variable of the environment that is not set leaves both out, and the caller may have meant either.
+  const secret = token !== undefined ? { token } : { [apiKey === undefined ? 'apiKey or token' : 'apiKey']: apiKey }
+  checkSettings({ projectId, ...secret, url: settings.url })
   const transport = createTransport(
     settings,
     token === undefined

@@ -276,7 +276,12 @@ describe('a refusal', () => {
   it('of wrong settings comes where they are given', () => {
     const url = 'http://127.0.0.1:1'
     assert.throws(() => createClient({ url: 'localhost', projectId: 'a', apiKey: 'b' }), /url: must be the address/)
-    assert.throws(() => createClient({ url, projectId: 'a', apiKey: undefined as never }), /apiKey: must be given/)
+    assert.throws(
+      () => createClient({ url, projectId: 'a', apiKey: undefined as never }),
+      /^TypeError: apiKey or token: must be given, as text\.$/
+    )
+    assert.throws(() => createClient({ url, projectId: 'a', apiKey: '' }), /^TypeError: apiKey: must be given/)
+    assert.throws(() => createClient({ url, projectId: 'a', token: '' }), /^TypeError: token: must be given/)
     assert.throws(() => createPublicClient({ url, projectId: 'a', publicKey: 'svc_sk_1' }), /is a secret key/)
   })
 })

@@ -59,6 +59,14 @@ const managementToken = () =>
     }
   ])
 
+const unknownToken = (text: string) =>
+  new Refusal(
+    'invalid_token',
+    text.startsWith(prefixes.secret)
+      ? 'A secret key was given; /manage needs a management token, which starts with svc_at_.'
+      : 'The management token is unknown or revoked.'
+  )
+
 export type Admission = ReturnType<typeof createAdmission>
 
 export function createAdmission(credentials: Credentials, limits: RateLimits) {
@@ -120,7 +128,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     if (session) return signedIn(request, session)
     if (!text) throw new Refusal('missing_token', 'Send a management token as Authorization: Bearer <token>.')
     const token = await credentials.token(text, request)
-    if (!token) throw new Refusal('invalid_token', 'The management token is unknown or revoked.')
+    if (!token) throw unknownToken(text)
     return { principal: principalOf(token) }
   }
 

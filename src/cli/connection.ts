@@ -50,7 +50,8 @@ export async function findConnection(where: Where, env: NodeJS.ProcessEnv): Prom
       exit.configuration,
       'no_service',
       `No service found: ${join(dataDirOf(env), 'credentials.json')} ${await whyUnknown(dataDirOf(env))}. Start ` +
-        'one here with `tidings serve`, or give --url and --token (or set TIDINGS_URL and TIDINGS_TOKEN).'
+        'one here with `tidings serve`, set DATA_DIR to the data folder of a running one, or give --url and --token (or set ' +
+        'TIDINGS_URL and TIDINGS_TOKEN).'
     )
   }
   const address = checked(url)
@@ -79,7 +80,7 @@ export async function findKey(options: KeyOptions, env: NodeJS.ProcessEnv): Prom
     throw new Failure(
       exit.configuration,
       'no_service',
-      'No service found. Give --url and --key, or set TIDINGS_URL and TIDINGS_KEY.'
+      'No service found. Give --url and --key, set TIDINGS_URL and TIDINGS_KEY, or set DATA_DIR to the data folder of a running one.'
     )
   const address = checked(url)
   const own = [file.base_url, file.local_url].some((one) => one !== undefined && checked(one) === address)

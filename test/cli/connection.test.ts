@@ -48,7 +48,10 @@ test('commands find the service by options, else by variables, else by the data 
     assert.equal((await run(['user', 'list'], { env: { DATA_DIR: dataDir } })).code, 0)
     const nothing = await ranBinary(['user', 'list'], { cwd: elsewhere })
     assert.equal(nothing.code, 78)
-    assert.match(nothing.stderr, /data\/credentials\.json does not exist\. Start one here with `tidings serve`/)
+    assert.match(
+      nothing.stderr,
+      /data\/credentials\.json does not exist\. Start one here with `tidings serve`, set DATA_DIR to /
+    )
   })
 
   await t.test('the local address is used where PUBLIC_URL names another one, with the token of the file', async () => {

@@ -31,7 +31,7 @@ describe('npm start', () => {
 
     assert.match(printed, /simulated phones of demo-user; nothing leaves this machine/)
     assert.match(printed, /^curl -X POST \S+\/api\/v1\/messages:send .*"project_user_id":"demo-user"/m)
-    assert.match(printed, /npm run tidings inbox/)
+    assert.ok(printed.includes(`DATA_DIR=${dataDir} npm run tidings inbox`), printed)
     const rows = printed.slice(printed.indexOf('Tidings ')).trimEnd().split('\n')
     assert.ok(
       rows.reduce((sum, row) => sum + Math.ceil((row.length || 1) / 80), 0) <= 23,

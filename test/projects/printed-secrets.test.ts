@@ -53,7 +53,9 @@ describe('a start', () => {
 
     const second = startProgram(t, env)
     const again = await second.ready
-    await eventually(() => assert.match(second.stdout(), /npm run tidings console/))
+    // A shell without DATA_DIR would look into ./data.
+    const command = `DATA_DIR=${env.DATA_DIR} npm run tidings console`
+    await eventually(() => assert.ok(second.stdout().includes(command), second.stdout()))
     assert.doesNotMatch(second.stdout() + second.stderr(), /svc_\w\w_|#code=/)
     assert.ok(second.stdout().includes(`${again}/console/\n`))
     const link = (await run(['console', '--json'], { env: { DATA_DIR: env.DATA_DIR } })).json<{ url: string }>()

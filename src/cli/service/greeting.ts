@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Config } from '../../platform/config/config.ts'
+import { type Config, settings } from '../../platform/config/config.ts'
 import type { NodeRole } from '../../platform/nodes/nodes.ts'
 import { version } from '../../platform/version.ts'
 import type { Introduced } from './processes/questions.ts'
@@ -48,8 +48,9 @@ export function greeting(app: Introduced, config: Config, role: NodeRole): strin
     `Create a secret key:\ncurl -X POST ${baseUrl}/manage/v1/projects/${project_id}/keys ` +
       `${header('Authorization: Bearer ', 'admin_token')} ${json} '{"kind":"secret","name":"backend"}'\n`
   const next = create ?? makeKey
-  const push = demo && secret_key && pushing(baseUrl, header('X-Service-API-Key: ', 'secret_key'))
-  const signIn = !consoleUrl?.includes('#') && `Print a link that signs you in to the console: ${command} console\n`
+  const call = commandIn(config.DATA_DIR)
+  const push = demo && secret_key && pushing(baseUrl, header('X-Service-API-Key: ', 'secret_key'), call)
+  const signIn = !consoleUrl?.includes('#') && `Print a link that signs you in to the console: ${call} console\n`
   const steps = [next, push, signIn].flatMap((step) => (step ? [`\n${step}`] : []))
   return `${ready}${steps.join('')}`
 }
@@ -69,11 +70,23 @@ export function introduction({ baseUrl, consoleUrl, bootstrapped }: Introduced, 
   }
 }
 
-const pushing = (baseUrl: string, key: string) =>
+/** Commands find the service by its data folder; the shell in which they are pasted may lack the variable. */
+const commandIn = (dataDir: string): string =>
+  dataDir === settings.DATA_DIR.parse(settings.DATA_DIR.fallback!) ? command : `DATA_DIR=${shown(dataDir)} ${command}`
+
+const shown = (path: string) => (/^[\w./-]+$/.test(path) ? path : quoted(path))
+
+const pushing = (baseUrl: string, key: string, call: string) =>
   `Send a push to the simulated phones of demo-user; nothing leaves this machine:\ncurl -X POST ${baseUrl}/api/v1/messages:send ` +
   `-H 'X-Service-Project-ID: demo' ${key} -H 'Content-Type: application/json' -d '{"push_notifications":` +
   `[{"target":{"project_user_id":"demo-user"},"title":"Hello","body":"It works"}]}'\n` +
-  `See it in the console, under Device lab, or by: ${command} inbox\n`
+  `${seeing(`${call} inbox`)}\n`
+
+/** The console has a row of its own above: a long data folder must not take a second row here. */
+function seeing(call: string): string {
+  const line = `See it in the console, under Device lab, or by: ${call}`
+  return line.length <= 80 ? line : `See it by: ${call}`
+}
 
 /** Quotes text for a shell: a key that an operator chose may contain any character. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

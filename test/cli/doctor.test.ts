@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmod, copyFile, readdir, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -47,6 +47,9 @@ test('doctor finds no problem with a running service', async (t) => {
   await t.test('doctor asks no other installation, although the folder has its credentials', async (t) => {
     const copied = await temporaryFolder(t)
     await copyFile(join(dataDir, 'credentials.json'), join(copied, 'credentials.json'))
+    // A database that was restored and has not started.
+    await mkdir(join(copied, 'postgres'))
+    await writeFile(join(copied, 'postgres', 'PG_VERSION'), '18\n')
     const { ok, of } = await doctor({ DATA_DIR: copied, PORT: '0' })
     assert.deepEqual([ok, of('Service'), of('Keys'), of('Projects')], [true, [], [], []])
   })

@@ -105,6 +105,19 @@ describe('random credentials without an account', () => {
     }
     assert.equal(await unknown(), before)
   })
+
+  it('a secret key as a management token is refused with what is needed, whether it is known or not', async () => {
+    const refusal = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const { status, json } = await service.ask('GET', '/manage/v1/projects', { headers })
+      return [status, json.code, json.error]
+    }
+    const expected = 'A secret key was given; /manage needs a management token, which starts with svc_at_.'
+    for (const key of [(await service.project()).secretKey, random('svc_sk_')])
+      assert.deepEqual(await refusal(key), [401, 'invalid_token', expected])
+    const unknown = [401, 'invalid_token', 'The management token is unknown or revoked.']
+    assert.deepEqual(await refusal(random('svc_at_')), unknown)
+  })
 })
 
 describe('an address that guesses', () => {

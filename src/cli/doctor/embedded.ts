@@ -11,8 +11,8 @@ const name = 'PostgreSQL'
 
 interface CheckedEmbedded {
   findings: Finding[]
-  /** Whether a PostgreSQL has the folder. */
-  runs: boolean
+  /** Whether there is a database that does not run. */
+  isStopped: boolean
 }
 
 /** Checks whether the embedded PostgreSQL could start, without starting it. */
@@ -23,7 +23,7 @@ export async function checkEmbedded(dataDir: string): Promise<CheckedEmbedded> {
     const runs = (await canRun('self', postgres)) || (await linksAreMissing(native))
     if (!runs) {
       const message = `the embedded one does not run here (see ${postgres} --version). Set DATABASE_URL instead.`
-      return { findings: [fail(name, message)], runs: false }
+      return { findings: [fail(name, message)], isStopped: false }
     }
     await chooseIdentity()
     const folder = join(dataDir, 'postgres')
@@ -33,10 +33,10 @@ export async function checkEmbedded(dataDir: string): Promise<CheckedEmbedded> {
     const state = alive ? `running (pid ${file.pid})` : exists ? 'not running' : 'set up at the first start'
     return {
       findings: [ok(name, `embedded ${version}, ${state}`), ...(await checkLeftover(dataDir, alive))],
-      runs: alive
+      isStopped: exists && !alive
     }
   } catch (error) {
-    if (error instanceof OperatorError) return { findings: [fail(name, error.message)], runs: false }
+    if (error instanceof OperatorError) return { findings: [fail(name, error.message)], isStopped: false }
     throw error
   }
 }

@@ -25,13 +25,13 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const { DATA_DIR, ARCHIVE_DIR, DATABASE_URL, MASTER_KEY, HOST, PORT } = config
   const folder = await checkDataFolder(DATA_DIR)
   const credentials = await checkCredentials(DATA_DIR)
-  const database: CheckedDatabase & { runs?: boolean } = DATABASE_URL
+  const database: CheckedDatabase & { isStopped?: boolean } = DATABASE_URL
     ? await checkDatabase({ ...config, DATABASE_URL })
     : await checkEmbedded(DATA_DIR)
   if (!DATABASE_URL && ARCHIVE_DIR) database.findings.push(await checkArchive(DATA_DIR, ARCHIVE_DIR))
   // Without its database the service of this folder does not run. What responds at the address of a copied
   // credentials.json is the installation of the copy.
-  const { baseUrl, adminToken }: Partial<typeof credentials> = database.runs === false ? {} : credentials
+  const { baseUrl, adminToken }: Partial<typeof credentials> = database.isStopped ? {} : credentials
   const key = await checkMasterKey(MASTER_KEY, DATA_DIR, database.sealedCheck)
   const port = await checkPort(HOST, PORT, baseUrl)
   const known = database.findings.some(({ name }) => name === 'Installation')

@@ -149,7 +149,7 @@ describe('a process that ends while it renders', () => {
       people(60),
       soon()
     )
-    await turn()
+    while (lanes.length === 0) await turn()
     await lanes[0]!.ready
     await lanes[0]!.kill()
     assert.deepEqual(
@@ -161,7 +161,7 @@ describe('a process that ends while it renders', () => {
   it('that stops with the service, also in the midst of a rendering', async () => {
     const { renderer, lanes } = watched()
     const rendered = renderer.of(project(), campaign(`{{ user.n }}${endless}`)).for({ properties })(people(1), soon())
-    await turn()
+    while (lanes.length === 0) await turn()
     await lanes[0]!.ready
     const refused = assert.rejects(rendered, Unavailable)
     await renderer.close()

@@ -102,6 +102,8 @@ describe('kill -9 of a backup and of a restore, and from embedded to embedded', 
     assert.equal(restored.code, 0, restored.stderr)
     assert.match(restored.stdout, /is paused/)
     t.diagnostic(`restore: ${Date.now() - beganMs} ms`)
+    // Otherwise the next command may meet the server of this one while it stops, and say that a connection was lost.
+    await until('nothing runs', async () => (await findBeside(target)) === undefined)
     const resumed = await ranBinary(['resume'], { env })
     assert.deepEqual([resumed.code, resumed.stderr], [0, ''])
     assert.match(resumed.stdout, /is resumed/)

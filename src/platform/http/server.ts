@@ -114,7 +114,7 @@ export function createHttp({ log, metrics, trustProxy, parser }: HttpOptions): H
         app.server.closeAllConnections()
         plain.closeAll()
       }, deadlineMs)
-      // A request that began before may have told its client that the connection stays.
+      // The response to a request that began before may say that the connection stays.
       const idle = setInterval(() => app.server.closeIdleConnections(), 100)
       await app.close()
       clearInterval(idle)

@@ -41,7 +41,7 @@ interface Held {
 export function createPlainReader(server: Server, handle: Handle, lookEveryMs = 5_000, direct?: Direct): PlainReader {
   const connections = new Map<Socket, Held>()
   const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(server.keepAliveTimeout / 1_000)}\r\n`
-  /** As Node does, longer than clients are told: a request that is sent in time arrives later. */
+  /** Longer than the header Keep-Alive says, as with Node: a request that a client sends in time arrives later. */
   const keptMs = server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? 1_000)
   let closing = false
   let taken = 0

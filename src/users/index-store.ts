@@ -6,6 +6,8 @@ export interface IndexedProperty {
   id: string
   name: string
   state: 'building' | 'ready' | 'removing'
+  /** The index names exactly the users that have a value. */
+  exact: boolean
   last_user_id: string | null
   visited: number
   created_at: Date
@@ -26,12 +28,19 @@ export const indexUsers = (source: string) => `insert into indexed_values (proje
      on conflict (project_id, user_id, property_id) do update set value = excluded.value
       where indexed_values.value <> excluded.value`
 
-/** Forgets the indexed values of removed properties; `source` names the users, `names` the properties. */
-export const unindexUsers = (source: string, names: string) => `delete from indexed_values v
-      using indexed_properties i, ${source} c
-      where v.project_id = $1 and i.project_id = $1 and i.name = any(${names}) and v.property_id = i.id and v.user_id = c.id`
+/**
+ * Forgets the indexed values of removed properties; `source` has the users' ids, `names` the properties. A row without a value
+ * stays: a deletion would miss the row of a statement that is not in its snapshot, and the value would outlive the property.
+ */
+export const unindexUsers = (
+  source: string,
+  names: string
+) => `insert into indexed_values (project_id, user_id, property_id, value)
+     select $1, c.id, i.id, '' from indexed_properties i cross join ${source} c
+      where i.project_id = $1 and i.state <> 'removing' and i.name = any(${names})
+     on conflict (project_id, user_id, property_id) do update set value = excluded.value`
 
-const columns = 'id, name, state, last_user_id, visited::float8 as visited, created_at'
+const columns = 'id, name, state, exact, last_user_id, visited::float8 as visited, created_at'
 const list = statement(
   'users.indexed_properties',
   `select ${columns} from indexed_properties where project_id = $1 and state <> 'removing' order by name`
@@ -46,7 +55,8 @@ const lock = statement(
 )
 const insert = statement(
   'users.insert_indexed_property',
-  `insert into indexed_properties (project_id, id, name, state, visited, created_at) values ($1, $2, $3, 'building', 0, $4)`
+  `insert into indexed_properties (project_id, id, name, state, exact, visited, created_at)
+   values ($1, $2, $3, 'building', true, 0, $4)`
 )
 const retire = statement(
   'users.retire_indexed_property',

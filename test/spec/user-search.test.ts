@@ -44,6 +44,23 @@ async function assertComplete(project: TestProject, name: string): Promise<void>
     assert.deepEqual(await where(project, { [name]: value }, { limit: '200' }), named({ items: users }), `${value}`)
 }
 
+/** How many users have a value, by the index alone. */
+const sizeWith = async (project: TestProject, name: string, value: unknown): Promise<number> => {
+  const segment = { attribute: `user.${name}`, operator: 'equals', value }
+  return (await service.manage('POST', at(project, '/segments:count'), { json: { segment } })).json.users
+}
+
+/** The index names no user who does not have the value. */
+async function assertExact(project: TestProject, name: string): Promise<void> {
+  const { items } = await list(project, { limit: '200' })
+  for (const value of ['a', 'b', 'c'])
+    assert.equal(
+      await sizeWith(project, name, value),
+      items.filter(({ properties }: Json) => properties[name] === value).length,
+      value
+    )
+}
+
 describe('a search by properties', () => {
   it('finds users who have exactly these values, of the same type, newest first', async () => {
     const project = await service.project()
@@ -176,6 +193,38 @@ describe('an indexed property', () => {
     writing = false
     await Promise.all(writers)
     await assertComplete(project, 'plan')
+    await assertExact(project, 'plan')
+  })
+
+  it('names exactly the users who have a value, also if one loses it while another request writes it', async () => {
+    const project = await service.project()
+    await put(project, { ana: {}, bo: { plan: 'a' }, cy: {} })
+    await choose(project, 'plan')
+    await ready(project, 'plan')
+    await withClient(service.databaseUrl, async (client) => {
+      await client.query('begin')
+      // As a node writes that has not committed yet.
+      await client.query(
+        `with changed as (
+           update users set properties = '{"plan":"a"}' where project_id = $1 and project_user_id = 'ana' returning id)
+         insert into indexed_values select v.project_id, c.id, v.property_id, v.value from indexed_values v, changed c
+          where v.project_id = $1`,
+        [project.id]
+      )
+      const lost = project.call('POST', '/api/v1/users/ana/properties:remove', { json: { names: ['plan'] } })
+      await eventually(async () => {
+        const [{ waiting }] = await service.sql(
+          `select count(*)::int as waiting from pg_stat_activity where wait_event_type = 'Lock' and query like '%unindexed as%'`
+        )
+        assert.equal(waiting, 1)
+      })
+      await client.query('commit')
+      assert.deepEqual([(await lost).status, (await lost).json.properties], [200, {}])
+    })
+    await assertExact(project, 'plan')
+    assert.equal(await sizeWith(project, 'plan', 'a'), 1)
+    await put(project, { ana: { plan: 'a' } })
+    assert.equal(await sizeWith(project, 'plan', 'a'), 2)
   })
 
   it('waits for transactions that began before it was chosen', async () => {

@@ -3,16 +3,17 @@ import type { ProjectId } from '../../platform/ids.ts'
 import { indexedProperties } from '../../users/users.ts'
 import { attributeOf, type Segment } from '../language.ts'
 import { hasReference } from '../trigger-reference.ts'
-import { type IndexedCondition, usersWithValue } from './indexed-store.ts'
+import { batchesWithValue, type IndexedCondition } from './indexed-store.ts'
 
 /** Looking a user up costs twice as much as comparing the next one, so the index serves only a part of the users. */
-const mostIndexed = 200_000
-
-const batchSize = 2_500
+const mostBatches = 80
+const batchSize = 2500
 
 /** A value that every user of the segment has, and the first user of each batch of those that an index names. */
 export interface FoundByIndex {
   condition: IndexedCondition
+  /** The segment is this condition, and the index names exactly the users who meet it. */
+  isWhole: boolean
   starts: string[]
 }
 
@@ -29,11 +30,15 @@ export async function findByIndex(
     const property = known.find((one) => one.name === name && one.state === 'ready')
     if (!property) continue
     const condition = { propertyId: property.id, value }
-    const { users, starts } = await usersWithValue(pool, projectId, condition, mostIndexed, batchSize)
-    if (users < mostIndexed) return { condition, starts: starts ?? [] }
+    const starts = await batchesWithValue(pool, projectId, condition, batchSize, mostBatches + 1)
+    if (starts.length <= mostBatches) return { condition, isWhole: property.exact && isOne(segment), starts }
   }
   return undefined
 }
+
+/** Whether the segment has one condition only. */
+const isOne = (segment: Segment): boolean =>
+  'all' in segment ? segment.all.length === 1 && isOne(segment.all[0]!) : 'attribute' in segment
 
 /** The conditions that must all hold and compare a property with one value. Numbers are left out: 1 and 1.0 are equal, but not in the index. */
 function necessary(segment: Segment): { name: string; value: string | boolean }[] {

@@ -134,12 +134,12 @@ const byIndex = (
   pool: Pool,
   projectId: ProjectId,
   segment: SegmentAt,
-  { condition, starts }: FoundByIndex
+  { condition, isWhole, starts }: FoundByIndex
 ): NextBatch => {
   const count = (place: number, deadline: number) => {
     const [from, to = null] = [starts[place], starts[place + 1]]
     if (from === undefined) return none
-    return patiently(() => countIndexed(pool, projectId, segment, condition, from, to), deadline)
+    return patiently(() => countIndexed(pool, projectId, isWhole ? null : segment, condition, from, to), deadline)
   }
   return async (from, deadline) => {
     const place = starts.findIndex((start) => start >= from)

@@ -15,6 +15,7 @@ import {
 } from './frames.ts'
 import { HeaderFault, type Headers } from './hpack-decoder.ts'
 import { Outgoing } from './outgoing.ts'
+import { Queue, refuse } from './queue.ts'
 import { Stream } from './streams.ts'
 import { FrameWriter } from './writer.ts'
 
@@ -33,13 +34,6 @@ const ownWindow = 16 * 1024 * 1024
 
 const noData = Buffer.alloc(8)
 
-/** A request for which the peer has no room yet. */
-interface Queued {
-  request: Request
-  deadlineAt: number
-  requester: Requester
-}
-
 /** HTTP/2 over one TLS socket, as much of it as a client needs that sends short requests and reads short responses. */
 export class FramedConnection implements H2Connection, FrameEvents {
   readonly #socket: TLSSocket
@@ -49,7 +43,7 @@ export class FramedConnection implements H2Connection, FrameEvents {
   readonly #reader = new FrameReader(this)
   readonly #blocks = new HeaderBlocks(this)
   readonly #streams = new Map<number, Stream>()
-  #queued: Queued[] = []
+  readonly #queue = new Queue()
   readonly #pings: (() => void)[] = []
   readonly #ready: () => void
   #isReady = false
@@ -89,7 +83,7 @@ export class FramedConnection implements H2Connection, FrameEvents {
   }
 
   get open(): number {
-    return this.#streams.size + this.#queued.length
+    return this.#streams.size + this.#queue.size
   }
 
   get limit(): number {
@@ -101,7 +95,7 @@ export class FramedConnection implements H2Connection, FrameEvents {
     if (this.#state !== 'ready') return refuse(requester)
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs)
     if (deadlineAt < this.#earliest) this.#earliest = deadlineAt
-    if (this.#streams.size >= this.#limit) this.#queued.push({ request, deadlineAt, requester })
+    if (this.#streams.size >= this.#limit) this.#queue.add({ request, deadlineAt, requester })
     else this.#start(request, most, deadlineAt, requester)
   }
 
@@ -288,23 +282,19 @@ export class FramedConnection implements H2Connection, FrameEvents {
   }
 
   #startQueued(): void {
-    if (this.#queued.length === 0) return
+    if (this.#queue.size === 0) return
     const now = steadyMs()
-    while (this.#queued.length > 0 && this.#streams.size < this.#limit && this.#nextId <= lastStreamId) {
-      const { request, deadlineAt, requester } = this.#queued.shift()!
-      // Room that comes at the deadline, because the requests before it end at theirs, comes too late.
-      if (deadlineAt <= now) requester.ended({ kind: 'refused' })
-      else this.#start(request, this.#writer.measure(request), deadlineAt, requester)
+    while (this.#streams.size < this.#limit && this.#nextId <= lastStreamId) {
+      const next = this.#queue.take(now)
+      if (!next) return
+      this.#start(next.request, this.#writer.measure(next.request), next.deadlineAt, next.requester)
     }
   }
 
   #startDraining(reason: string): void {
     if (this.#state !== 'ready') return
     this.#state = 'draining'
-    const queued = this.#queued
-    this.#queued = []
-    // They were never sent.
-    for (const { requester } of queued) refuse(requester)
+    this.#queue.endAll()
     if (this.#isReady) this.#events.onDraining(reason)
   }
 
@@ -361,14 +351,8 @@ export class FramedConnection implements H2Connection, FrameEvents {
     for (const stream of this.#streams.values())
       if (stream.deadlineAt <= now) this.#reset(stream, codes.cancel, { kind: 'timeout' })
       else this.#earliest = Math.min(this.#earliest, stream.deadlineAt)
-    const queued = this.#queued
-    this.#queued = queued.filter(({ deadlineAt }) => deadlineAt > now)
-    for (const { deadlineAt } of this.#queued) this.#earliest = Math.min(this.#earliest, deadlineAt)
-    // They were never sent, however long they have waited.
-    for (const { deadlineAt, requester } of queued) if (deadlineAt <= now) requester.ended({ kind: 'refused' })
+    // A caller whose request ends here may send another one at once.
+    const earliest = this.#queue.endLate(now)
+    this.#earliest = Math.min(this.#earliest, earliest)
   }
-}
-
-function refuse(requester: Requester): void {
-  setImmediate(() => requester.ended({ kind: 'refused' }))
 }

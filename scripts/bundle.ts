@@ -96,8 +96,10 @@ try {
       ...{ ssr: true, outDir: building, target: 'node24', minify: false, sourcemap: 'hidden' },
       rolldownOptions: {
         input: join(source, 'main.ts'),
+        // Both would leave out calls whose result is not used, also where only their errors count: `decodeURIComponent(path)`.
+        treeshake: false,
         output: {
-          ...{ format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
+          ...{ minify: false, format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
           codeSplitting: { groups: parts }
         }
       }

@@ -23,6 +23,8 @@ test('the bundle of this checkout serves, with the files that lie beside the sou
   const url = await service.ready
   for (const path of ['/readyz', '/openapi.json', '/docs/', '/sdk/tidings.js', '/version'])
     assert.equal((await fetch(url + path)).status, 200, path)
+  const refused = await fetch(`${url}/api/v1/users/%zz`)
+  assert.deepEqual([refused.status, await refused.text()], [401, 'Missing project id'], 'as the sources do')
   const loaded = await readFile(`/proc/${service.pid}/cmdline`, 'utf8')
   assert.match(loaded, /bin\/tidings\.js/)
   assert.match(service.stdout(), /npm run tidings/)

@@ -330,7 +330,7 @@ export interface NewEvent {
     /** Any JSON, at most 64 KiB and 16 levels. */
     custom_properties?: Record<string, unknown> | null
   } | null
-  /** Another name for event_property. Without custom_properties in it, all names that are not listed here are custom ones. */
+  /** Another name for event_property. In both, names that are not listed here are custom properties too. */
   properties?: {
     /** The message this is about. */
     message_id?: string | null

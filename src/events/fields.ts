@@ -111,17 +111,19 @@ function readFacts(sent: Omit<Static<typeof SentEvent>, 'device_id'>, path: stri
   }
 }
 
-/** Many SDKs put the app's own fields directly into `properties`; they must not be lost. */
+/** Many SDKs put the app's own fields beside `custom_properties`, or in the other of the two objects; they must not be lost. */
 function customOf(
   { event_property: own, properties: other }: Omit<Static<typeof SentEvent>, 'device_id'>,
   path: string
 ): Record<string, unknown> {
-  if (own || other?.custom_properties) {
-    const properties = (own ?? other)?.custom_properties ?? {}
-    return checkCustom(properties, `${path}.${own ? 'event_property' : 'properties'}.custom_properties`)
-  }
-  const { message_id, user_journey_id, user_journey_node_id, custom_properties, ...flat } = other ?? {}
-  return checkCustom(flat, `${path}.properties`)
+  const place = `${path}.${own ? 'event_property' : 'properties'}`
+  const inner = (own ?? other)?.custom_properties ? `${place}.custom_properties` : place
+  return checkCustom({ ...everyName(other), ...everyName(own) }, inner)
+}
+
+function everyName(sent: Static<typeof SentEvent>['properties']): Record<string, unknown> {
+  const { message_id, user_journey_id, user_journey_node_id, custom_properties, ...flat } = sent ?? {}
+  return { ...flat, ...custom_properties }
 }
 
 function checkCustom(properties: Record<string, unknown>, path: string): Record<string, unknown> {

@@ -40,7 +40,7 @@ export const SentEvent = Type.Object({
       ...EventProperty,
       type: ['object', 'null'],
       description:
-        'Another name for event_property. Without custom_properties in it, all names that are not listed here are custom ones.'
+        'Another name for event_property. In both, names that are not listed here are custom properties too.'
     })
   ),
   source_type: Type.Optional({ ...Text, description: 'SERVICE for what an SDK records by itself.' }),

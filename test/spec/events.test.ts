@@ -71,7 +71,7 @@ describe('POST /api/v1/events does it', () => {
     })
   }
 
-  it('takes custom properties that stand in properties themselves, as SDKs of others send them', async () => {
+  it('takes custom properties that stand beside the others, or in both objects, as SDKs of others send them', async () => {
     const project = await withDevices('phone')
     const sent = (more: Json) => ({ device_id: 'phone', name: 'x', ...more })
     const reply = await record(
@@ -79,14 +79,14 @@ describe('POST /api/v1/events does it', () => {
       sent({ properties: { a: 1, b: { c: [2] }, message_id: 'm1', user_journey_id: 'j' } }),
       sent({ properties: { a: 1, custom_properties: null } }),
       sent({ properties: { a: 1, custom_properties: { b: 2 } } }),
-      sent({ event_property: { a: 1 }, properties: { a: 1 } })
+      sent({ event_property: { a: 1 }, properties: { b: 2 } })
     )
     assert.equal(reply.status, 200, reply.text)
     const [first, second, third, fourth] = reply.json.events.map(({ properties }: Json) => properties)
     assert.deepEqual(first, { message_id: 'm1', user_journey_id: 'j', custom_properties: { a: 1, b: { c: [2] } } })
     assert.deepEqual(
       [second, third, fourth].map(({ custom_properties }) => custom_properties),
-      [{ a: 1 }, { b: 2 }, {}]
+      [{ a: 1 }, { a: 1, b: 2 }, { a: 1, b: 2 }]
     )
   })
 

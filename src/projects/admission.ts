@@ -51,13 +51,21 @@ const publicKey = () =>
   ])
 
 /** The prefix alone shows it, so this reveals nothing about tokens. */
-const managementToken = () =>
+const managementToken = (path: string, callers: string) =>
   new Refusal('invalid_api_key', 'Invalid API key', [
-    {
-      path: 'Authorization',
-      message: 'a management token was given; agents send a secret key, which starts with svc_sk_'
-    }
+    { path, message: `a management token was given; ${callers} send a secret key, which starts with svc_sk_` }
   ])
+
+const missingProject = () =>
+  new Refusal('missing_project_id', 'Missing project id', [{ path: 'X-Service-Project-ID', message: 'must be given' }])
+
+/** `others`: headers that have the key elsewhere. */
+const missingKey = (request: FastifyRequest, path: string, rule: string, others: string[]) => {
+  const given = others.find((name) => header(request, name.toLowerCase()))
+  return new Refusal('missing_api_key', 'Missing API key', [
+    { path, message: given ? `${rule}; ${given} is not read here` : rule }
+  ])
+}
 
 const unknownToken = (text: string) =>
   new Refusal(
@@ -76,9 +84,10 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     access: ApiAccess = 'secret'
   ): ApiCaller | Promise<ApiCaller> {
     const projectId = header(request, 'x-service-project-id')
-    if (!projectId) throw new Refusal('missing_project_id', 'Missing project id')
+    if (!projectId) throw missingProject()
     const text = header(request, 'x-service-api-key')
-    if (!text) throw new Refusal('missing_api_key', 'Missing API key')
+    if (!text) throw missingKey(request, 'X-Service-API-Key', 'must be given', ['Authorization', 'X-API-Key'])
+    if (text.startsWith(prefixes.token)) throw managementToken('X-Service-API-Key', 'callers of /api/v1')
     const admit = (key: KnownKey | undefined): ApiCaller | Promise<ApiCaller> => {
       if (!key || key.caller.project.id !== projectId) throw invalidKey()
       if (access !== 'client' && key.kind !== 'secret') throw publicKey()
@@ -99,9 +108,9 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
    */
   function byAgentKey(request: FastifyRequest, reply: FastifyReply): ApiCaller | Promise<ApiCaller> {
     const text = header(request, 'x-api-key') || bearerOf(request)
-    if (!text) throw new Refusal('missing_api_key', 'Missing API key')
+    if (!text) throw missingKey(request, 'X-API-Key', 'must be given, or Authorization: Bearer', ['X-Service-API-Key'])
     if (text.startsWith(prefixes.public)) throw new Refusal('secret_key_required', 'A secret key is required')
-    if (text.startsWith(prefixes.token)) throw managementToken()
+    if (text.startsWith(prefixes.token)) throw managementToken('Authorization', 'agents')
     const admit = (key: KnownKey | undefined): ApiCaller | Promise<ApiCaller> => {
       if (key?.kind !== 'secret') throw invalidKey()
       return after(spend(reply, limits, key.caller.project, 'requests_per_second'), () => key.caller)

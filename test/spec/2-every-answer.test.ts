@@ -76,6 +76,26 @@ describe('every answer (A.2)', () => {
     }
   })
 
+  it('to a path or an action with a typing error names the one that is meant', async () => {
+    for (const [method, path, hint] of [
+      ['POST', '/api/v1/user', 'Did you mean /api/v1/users?'],
+      ['POST', '/v1/users?x=1', 'Did you mean /api/v1/users?'],
+      ['POST', '/api/v1/message:send', 'Did you mean /api/v1/messages:send?'],
+      ['POST', '/api/v1/users:bach', 'Did you mean /api/v1/users:batch?'],
+      ['GET', '/manage/v1/projects/demo/segment/x', 'Did you mean /manage/v1/projects/demo/segments/x?'],
+      ['POST', '/api/v1/campaigns/news:triger', 'Did you mean /api/v1/campaigns/news:trigger?'],
+      ['POST', '/api/v1/triggers/a%20b:cancle', 'Did you mean /api/v1/triggers/a%20b:cancel?'],
+      ['POST', '/api/v1/campaigns/news:send', 'There is no ":send" here, but ":preview", ":trigger".'],
+      ['GET', '/api/v1/campaigns/news:trigger', undefined],
+      ['GET', '/nowhere', undefined]
+    ] as const) {
+      const reply = await service.ask(method, path)
+      assert.equal(reply.headers['x-service-error-detail'], hint, path)
+      if (reply.status === 404) assert.equal(reply.text, '{"error":"Not Found"}')
+      else assert.ok(reply.json.error.endsWith(hint ?? 'POST.'), reply.text)
+    }
+  })
+
   it('to an id that ends like a verb, with its colon escaped, is that of the id', async () => {
     const reply = await service.manage('GET', `/projects/${project.id}/campaigns/news%3Atest`)
     assert.deepEqual([reply.status, reply.json.code], [404, 'not_found'])

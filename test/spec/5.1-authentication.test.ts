@@ -42,12 +42,43 @@ describe('every endpoint of /api/v1 wants both headers (spec 5.1)', () => {
         assert.equal(reply.headers['content-type'], 'text/plain; charset=utf-8')
         assert.equal(reply.headers['x-service-error-code'], text.toLowerCase().replaceAll(' ', '_'))
         // For a public key the header says more; the body does not.
-        if (what !== 'a public key') assert.equal(reply.headers['x-service-error-detail'], text)
+        const header = text === 'Missing project id' ? 'X-Service-Project-ID' : 'X-Service-API-Key'
+        const detail = text.startsWith('Missing') ? `${header}: must be given` : text
+        if (what !== 'a public key') assert.equal(reply.headers['x-service-error-detail'], detail)
         assert.ok(reply.headers['x-request-id'])
         assert.equal(reply.headers['x-ratelimit-limit'], undefined, 'limits are for callers we know')
       }
     })
   }
+})
+
+describe('a key in another place, or of another kind', () => {
+  for (const [what, given, detail] of [
+    [
+      'as a bearer token',
+      { authorization: `Bearer ${project.secretKey}` },
+      'X-Service-API-Key: must be given; Authorization is not read here'
+    ],
+    [
+      'as of an agent',
+      { 'x-api-key': project.secretKey },
+      'X-Service-API-Key: must be given; X-API-Key is not read here'
+    ],
+    [
+      'a management token',
+      { 'x-service-api-key': service.adminToken },
+      /^X-Service-API-Key: a management token was given; .*svc_sk_/
+    ]
+  ] as const)
+    it(`(${what}) is refused with the place where it belongs`, async () => {
+      const reply = await service.ask('GET', '/api/v1/users/x', {
+        headers: { 'x-service-project-id': project.id, ...given }
+      })
+      assert.equal(reply.status, 401)
+      const said = String(reply.headers['x-service-error-detail'])
+      if (typeof detail === 'string') assert.equal(said, detail)
+      else assert.match(said, detail)
+    })
 })
 
 describe('keys', () => {

@@ -92,14 +92,26 @@ const text = (reply: FastifyReply, body: string) => reply.type('text/plain; char
 /** If the contract fixes the body, two headers name the fault. */
 function explain(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const faults = refusal.details.map(({ path, message }) => `${path}: ${message}`)
-  const line = faults.length > 0 ? faults.join('; ') : refusal.message
-  return reply.header('x-service-error-code', refusal.code).header('x-service-error-detail', printable(line))
+  const line = inOneLine(faults.length > 0 ? faults : [refusal.message])
+  return reply.header('x-service-error-code', refusal.code).header('x-service-error-detail', line)
 }
 
-/** Makes one line of printable ASCII, which a header can hold, also of property names that callers chose. */
-function printable(line: string): string {
-  return line.replace(/[^\x20-\x7e]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`).slice(0, 500)
+const mostCharacters = 500
+
+const ofMore = '; and more'
+
+/** As many whole faults as the header may hold. */
+function inOneLine(faults: string[]): string {
+  const line = printable(faults.join('; '))
+  if (line.length <= mostCharacters) return line
+  const cut = line.slice(0, mostCharacters - ofMore.length)
+  const end = cut.lastIndexOf('; ')
+  return (end > 0 ? cut.slice(0, end) : cut) + ofMore
 }
+
+/** Makes printable ASCII, which a header can hold, also of property names that callers chose. */
+const printable = (line: string): string =>
+  line.replace(/[^\x20-\x7e]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)
 
 function asRefusal(error: unknown, { routeOptions }: FastifyRequest): Refusal | undefined {
   if (error instanceof Refusal) return error

@@ -12,7 +12,7 @@ import { http } from '../net/node-http.ts'
 import { answerError } from './answers.ts'
 import { forgetBody, installBodyParser } from './body.ts'
 import { createDirect, type Direct } from './direct/direct.ts'
-import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
+import { createMethodTable, maxParamLength, rewriteUrl } from './paths/paths.ts'
 import { takeTurns } from './pipelining.ts'
 import { requestId } from './request-id.ts'
 import { type DocumentedRoute, largestBody } from './route.ts'
@@ -151,15 +151,20 @@ function createAnswered(log: Log, metrics: Metrics, timeLimit: TimeLimit): Http[
 
 type MethodTable = ReturnType<typeof createMethodTable>
 
+const methodText = (allowed: string[]) => `Method Not Allowed: this path takes ${allowed.join(', ')}.`
+
 /** Hooks of every request: an id, a Host, and 404 or 405 if no route fits, for any HTTP method. */
 function installHooks(app: FastifyInstance, methods: MethodTable, unknown: ReturnType<Http['answered']>): void {
   const notFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const allowed = methods.allowed(request.raw.url ?? '/')
+    const { url = '/' } = request.raw
+    const hint = methods.hint(url)
+    if (hint) reply.header('x-service-error-detail', hint)
+    const allowed = methods.allowed(url)
     if (!allowed) return reply.code(404).send({ error: 'Not Found' })
     return reply
       .code(405)
       .header('allow', allowed.join(', '))
-      .send({ error: `Method Not Allowed: this path takes ${allowed.join(', ')}.`, code: 'method_not_allowed' })
+      .send({ error: [methodText(allowed), hint].filter(Boolean).join(' '), code: 'method_not_allowed' })
   }
   app.decorateRequest('caller', null)
   for (const method of http.METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)

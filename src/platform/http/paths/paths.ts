@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import findMyWay, { type HTTPMethod } from 'find-my-way'
+import { hintOf } from './near.ts'
 
 /** Longer than any header that Node accepts, so that our own rules judge an id, and not the router's. */
 export const maxParamLength = 65_536
@@ -81,6 +82,14 @@ export function createMethodTable() {
     allowed(url: string): string[] | undefined {
       const found = find(url.split('?')[0]!)
       return found && [...found.methods].sort()
+    },
+    /** What the caller of a path without a route, or without a route for its method, probably means. */
+    hint(url: string): string | undefined {
+      const path = url.split('?')[0]!
+      return hintOf([...paths.keys()], path, (one) => {
+        const found = find(one)
+        return found && (found.verb ? 'action' : 'other')
+      })
     },
     /**
      * Contract B.9: an escaped colon before a verb counts as a colon, since some clients escape every colon of a path.

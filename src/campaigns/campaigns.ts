@@ -26,7 +26,7 @@ export {
 } from './audience/eligibility.ts'
 export { type Endpoints, findEndpoints } from './audience/endpoints.ts'
 export { overCap, overLimits, type ProjectOf, type ProjectRules, rulesFor } from './audience/limits.ts'
-export { isTimeZone, localTime, quietUntil, zoneFor } from './audience/quiet-hours.ts'
+export { localTime, quietUntil, zoneFor } from './audience/quiet-hours.ts'
 export { loadRecipients, type Reachable } from './audience/recipients-store.ts'
 export {
   type CheckedTrigger,

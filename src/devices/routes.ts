@@ -3,11 +3,11 @@ import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
 import { printable } from '../platform/http/schema.ts'
-import { warnOfFields } from '../platform/http/warnings.ts'
+import { warn } from '../platform/http/warnings.ts'
 import { type ApiAccess, type ApiCaller, checkIdentity, type Identity } from '../projects/projects.ts'
 import type { Devices } from './devices.ts'
+import { doubtsAbout } from './doubts.ts'
 import { readDevice } from './fields.ts'
-import { likelyMisspelt } from './likely-fields.ts'
 import { NamesQuery, readNames, readProperties, SentProperty } from './properties.ts'
 import { sdkDevice } from './responses.ts'
 import { DeviceAnswer, DeviceSchema } from './schemas.ts'
@@ -67,7 +67,7 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
       example: { devices: [{ id: 'ana-phone', platform: 'IOS', push_token: 'a1b2c3', push_token_type: 'APNS' }] }
     },
     async ({ caller, body, request, reply }) => {
-      warnOfFields(reply, likelyMisspelt(body.devices))
+      warn(reply, doubtsAbout(body.devices))
       const known = await devices.platformsFor(caller.project.id, body.devices)
       const app = appIdentifier(request)
       const read = body.devices.map((sent, index) =>

@@ -39,8 +39,7 @@ export const SentEvent = Type.Object({
     Type.Unsafe<Static<typeof EventProperty> | null>({
       ...EventProperty,
       type: ['object', 'null'],
-      description:
-        'Another name for event_property. In both, names that are not listed here are custom properties too.'
+      description: 'Another name for event_property. In both, names that are not listed here are custom properties too.'
     })
   ),
   source_type: Type.Optional({ ...Text, description: 'SERVICE for what an SDK records by itself.' }),

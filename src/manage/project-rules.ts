@@ -1,7 +1,7 @@
-import { isTimeZone } from '../campaigns/campaigns.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { durationRule, parseDuration } from '../platform/duration.ts'
 import { type Detail, Refusal } from '../platform/errors.ts'
+import { isTimeZone } from '../platform/time.ts'
 import { topicDefaults } from '../preferences/preferences.ts'
 import type { MessageLimit, Project, ProjectHours } from '../projects/projects.ts'
 

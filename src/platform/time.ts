@@ -61,3 +61,27 @@ export function readSendAt(text: unknown, refuse: (message: string) => Error, no
   if (at.getTime() > nowMs + mostDaysAhead * dayMs) throw refuse(aheadRule)
   return at
 }
+
+const zones = new Map<string, boolean>()
+const mostZones = 2_000
+
+/**
+ * Whether a name is a time zone of the IANA database, in any case. Offsets (`+09:00`) have no daylight saving time and are none.
+ */
+export function isTimeZone(name: unknown): name is string {
+  if (typeof name !== 'string' || name.length > 64 || !/^[A-Za-z]/.test(name)) return false
+  const known = zones.get(name)
+  if (known !== undefined) return known
+  if (zones.size >= mostZones) zones.clear()
+  zones.set(name, isZone(name))
+  return zones.get(name)!
+}
+
+function isZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: zone })
+    return true
+  } catch {
+    return false
+  }
+}

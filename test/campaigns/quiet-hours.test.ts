@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isTimeZone, quietUntil, zoneFor } from '../../src/campaigns/audience/quiet-hours.ts'
+import { quietUntil, zoneFor } from '../../src/campaigns/audience/quiet-hours.ts'
 import { parseDuration } from '../../src/platform/duration.ts'
+import { isTimeZone } from '../../src/platform/time.ts'
 import fc from '../support/fuzz.ts'
 
 const minuteMs = 60_000

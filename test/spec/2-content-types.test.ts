@@ -63,6 +63,19 @@ describe('A.2: content types', () => {
     })
   }
 
+  it('JSON is UTF-8, in either spelling; another charset is named as the fault', async () => {
+    const register = (type: string) =>
+      project.call('POST', '/api/v1/devices', {
+        body: '{"devices":[{"id":"d","platform":"IOS"}]}',
+        headers: { 'content-type': type }
+      })
+    for (const type of ['application/json; charset=utf8', 'application/json;charset="UTF-8"'])
+      assert.equal((await register(type)).status, 200, type)
+    const refused = await register('application/json; charset=ISO-8859-1')
+    assert.equal(refused.status, 415)
+    assert.match(refused.json.error, /UTF-8/)
+  })
+
   it('additive endpoints answer 415 to every type but JSON', async () => {
     for (const type of [...unasked, ...others]) {
       const headers = { 'content-type': type }

@@ -26,6 +26,24 @@ describe('X-Service-Warning of POST /api/v1/devices', () => {
       assert.equal(await warningOf({ [sent]: 'x' }), `unknown field "${sent}" (did you mean "${meant}"?)`)
     })
 
+  it('names time zones that do not exist, which are stored', async () => {
+    const zones = ['Mars/Olympus', 'Europe/Berlin', 'UTC+2', '+02:00', 'Mars/X', '', null, 'europe/berlin']
+    assert.equal(
+      await warningOf(...zones.map((timezone) => ({ timezone }))),
+      'unknown time zone "Mars/Olympus", "UTC+2", "+02:00": UTC is used'
+    )
+    assert.equal(await warningOf({ timezone: 'Europe/Berlin' }, { timezone: '' }, { timezone: null }, {}), undefined)
+  })
+
+  it('names the user of another service, beside other doubts', async () => {
+    const said = '"external_id" logs nobody in: log in by POST /api/v1/devices/{device_id}/user/project-user-id'
+    assert.equal(await warningOf({ external_id: 'ana' }), said)
+    assert.equal(
+      await warningOf({ tz: 'x', timezone: 'caf\u00e9', external_id: 'ana' }),
+      `unknown field "tz" (did you mean "timezone"?); ${said}; unknown time zone "caf?": UTC is used`
+    )
+  })
+
   it('is absent for known fields and for fields of the app that resemble none', async () => {
     const known = { model: 'a', os_name: 'b', locale_region: 'DE', push_token: null, is_push_permission_granted: true }
     assert.equal(await warningOf(known, { battery_level: 7, carrier: 'x' }), undefined)

@@ -1,3 +1,4 @@
+import { isTimeZone } from '../../platform/time.ts'
 import type { QuietHours } from '../definition/schema.ts'
 
 const minuteMs = 60_000
@@ -24,12 +25,6 @@ function clockOf(zone: string): Intl.DateTimeFormat | undefined {
     return undefined
   }
 }
-
-/**
- * Whether a name is a time zone of the IANA database. Offsets (`+09:00`) have no daylight saving time and are refused.
- */
-export const isTimeZone = (name: unknown): name is string =>
-  typeof name === 'string' && name.length <= 64 && /^[A-Za-z]/.test(name) && clockOf(name) !== undefined
 
 /** The time zones of a recipient: the user's property `timezone` and the device's own. Either may be any value. */
 export interface Zones {

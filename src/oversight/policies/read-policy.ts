@@ -1,6 +1,6 @@
-import { isTimeZone } from '../../campaigns/campaigns.ts'
 import { type Detail, Refusal } from '../../platform/errors.ts'
 import { isAbsent, isObject } from '../../platform/fields.ts'
+import { isTimeZone } from '../../platform/time.ts'
 import type { Policy, PolicyHours } from '../../projects/projects.ts'
 
 const mostRecipients = 1_000_000_000

@@ -11,9 +11,9 @@ import type { Wanted } from './schema.ts'
 /** How a route takes a body. `ignored`: it is not read; `stream`: the handler reads it; `bytes`: as a buffer. */
 export type BodyKind = 'json' | 'optional' | 'ignored' | 'stream' | 'bytes'
 
-export const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
+export const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset="?utf-?8"?\s*)?$/i
 /** Types that clients send by default: none at all, the form type of `curl -d`, the text type of `fetch`. */
-const unaskedType = /^(?:application\/x-www-form-urlencoded|text\/plain)?\s*(?:;\s*charset="?utf-8"?\s*)?$/i
+const unaskedType = /^(?:application\/x-www-form-urlencoded|text\/plain)?\s*(?:;\s*charset="?utf-?8"?\s*)?$/i
 
 /**
  * One parser for every type: routes differ in what an empty body or a wrong type means, and Fastify's own parser
@@ -54,7 +54,7 @@ export function readBody(request: FastifyRequest, body: Buffer, done: Done): voi
     // clients.
     const type = request.headers['content-type'] ?? ''
     if (body.length > 0 && !(jsonType.test(type) || (wording?.invalid !== undefined && unaskedType.test(type))))
-      throw wrongType()
+      throw wrongType(type)
     const value = parseJson(body, mostValues, wanted)
     if (value instanceof Promise) value.then((found) => done(null, found), done)
     else done(null, value)
@@ -70,7 +70,13 @@ const isUnreadable = (request: FastifyRequest, { code }: Refusal): boolean =>
 const compressedStream = () =>
   new Refusal('unsupported_media_type', 'Lines are taken as they are: send them without a content encoding.')
 
-const wrongType = () => new Refusal('unsupported_media_type', 'The content type must be application/json.')
+const wrongType = (type = '') =>
+  new Refusal(
+    'unsupported_media_type',
+    jsonType.test(type.split(';')[0]!)
+      ? 'JSON is read as UTF-8: leave out parameters of the content type.'
+      : 'The content type must be application/json.'
+  )
 
 /** Stored on the request itself: a WeakMap of all requests slows down every garbage collection. */
 const bytes = Symbol('bytes of the body')

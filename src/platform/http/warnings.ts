@@ -8,7 +8,12 @@ const mostCharacters = 256
  * fields are allowed, but a misspelt field has no effect, and the caller should learn why.
  */
 export function warnOfFields(reply: FastifyReply, fields: UnknownField[], kind: 'field' | 'parameter' = 'field'): void {
-  if (fields.length > 0) reply.header('x-service-warning', fieldWarning(fields, kind))
+  if (fields.length > 0) warn(reply, [fieldWarning(fields, kind)])
+}
+
+/** Says in the header what has no effect, or another one than the caller expects. The sentences are printable ASCII. */
+export function warn(reply: FastifyReply, sentences: string[]): void {
+  if (sentences.length > 0) reply.header('x-service-warning', sentences.join('; ').slice(0, mostCharacters))
 }
 
 export function fieldWarning(fields: UnknownField[], kind: 'field' | 'parameter' = 'field'): string {
@@ -20,4 +25,4 @@ export function fieldWarning(fields: UnknownField[], kind: 'field' | 'parameter'
 }
 
 /** A header holds printable ASCII only, and callers choose the names of fields. */
-const printable = (name: string): string => name.slice(0, 64).replace(/[^\x20-\x7e]|"/gu, '?')
+export const printable = (name: string): string => name.slice(0, 64).replace(/[^\x20-\x7e]|"/gu, '?')

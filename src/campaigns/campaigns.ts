@@ -65,7 +65,16 @@ export {
   occurrencesIn
 } from './schedule/occurrences.ts'
 export { readWall, wallText } from './schedule/wall-time.ts'
-export { campaignsOfTopic, factsOf, findVersion, lockCampaign, reserveThrottle, writtenSegment } from './store.ts'
+export {
+  campaignsOfTopic,
+  factsOf,
+  findVersion,
+  freeTurns,
+  lockCampaign,
+  passThrottle,
+  reserveThrottle,
+  writtenSegment
+} from './store.ts'
 export { heldOutOf } from './texts/choosing.ts'
 export { lookUpWinners, type WinnersOf } from './texts/winner.ts'
 export { CampaignErased, type Ready, type Versions } from './versions.ts'

@@ -87,6 +87,19 @@ const reserve = statement(
     where project_id = $1 and id = $2
    returning ${later('throttled_until', `-$4::float8 * interval '1 ms'`)} as from_at`
 )
+// One row at most goes ahead at a time: the others find it changed, and look again at the condition.
+const pass = statement(
+  'campaigns.pass',
+  `update campaigns
+      set paced_until = ${later('greatest(paced_until, $3)', `$4::float8 * interval '1 ms'`)},
+          throttled_until = greatest(throttled_until, ${later('greatest(paced_until, $3)', `$4::float8 * interval '1 ms'`)})
+    where project_id = $1 and id = $2 and paced_until <= $5`
+)
+// A canceled trigger leaves its turns to others, whose pace paced_until keeps if turns coincide.
+const free = statement(
+  'campaigns.free_turns',
+  'update campaigns set throttled_until = least(throttled_until, $3) where project_id = $1 and id = $2'
+)
 const names = ['triggers', 'targeted', 'sent', 'failed', 'skipped', 'delivered', 'tapped'] as const
 const totals = statement(
   'campaigns.totals',
@@ -208,6 +221,23 @@ export async function reserveThrottle(
   const row = await tx.one<{ from_at: Date }>(reserve, [projectId, id, at, (messages * 1000) / perSecond])
   return row?.from_at ?? at
 }
+
+/** How far sending may run ahead of the rate: turns are in whole milliseconds. */
+const slackMs = 100
+
+/** Whether the pace lets messages go that have their turn at a time. If so, it counts them as sent. */
+export const passThrottle = async (
+  tx: Db,
+  projectId: ProjectId,
+  id: string,
+  messages: number,
+  perSecond: number,
+  at: Date
+): Promise<boolean> =>
+  (await tx.run(pass, [projectId, id, at, (messages * 1000) / perSecond, new Date(at.getTime() + slackMs)])) > 0
+
+/** Lets new messages take the turns that were planned. */
+export const freeTurns = (tx: Db, projectId: ProjectId, id: string) => tx.run(free, [projectId, id, new Date()])
 
 /** The ids of some campaigns that use a topic. Archived ones can no longer be triggered, so they do not count. */
 export const campaignsOfTopic = async (db: Db, projectId: ProjectId, topic: string): Promise<string[]> =>

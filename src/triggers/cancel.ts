@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freeTurns } from '../campaigns/campaigns.ts'
 import type { Messages } from '../messages/messages.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
@@ -65,12 +66,14 @@ export class Cancel {
    */
   async #cancelPending(projectId: ProjectId, triggerId: string): Promise<void> {
     const { pool, messages } = this.#options
-    await againIfRaced(() => this.#cancelPlanned(projectId, triggerId))
+    const planned = await againIfRaced(() => this.#cancelPlanned(projectId, triggerId))
+    if (planned > 0) await this.#freeTurns(projectId, triggerId)
     const cancelSome = () => againIfRaced(() => pool.transaction((tx) => messages.cancel(tx, projectId, triggerId)))
     while ((await cancelSome()) > 0);
   }
 
-  #cancelPlanned(projectId: ProjectId, triggerId: string): Promise<void> {
+  /** Returns how many batches were planned. */
+  #cancelPlanned(projectId: ProjectId, triggerId: string): Promise<number> {
     const { pool, onEnded } = this.#options
     return pool.transaction(async (tx) => {
       const deleted = await deletePlannedBatches(tx, projectId, triggerId)
@@ -78,6 +81,14 @@ export class Cancel {
       delta.openBatches = -deleted.length
       for (const { devices, counted } of deleted) if (counted) skipPlanned(delta, 'canceled', devices)
       await addToCounters(tx, projectId, [delta], onEnded)
+      return deleted.length
     })
+  }
+
+  /** Other triggers of the campaign need not wait for the turns at its throttle that are left. */
+  async #freeTurns(projectId: ProjectId, triggerId: string): Promise<void> {
+    const { pool } = this.#options
+    const row = await findTrigger(pool, projectId, triggerId)
+    if (row) await freeTurns(pool, projectId, row.campaign_id)
   }
 }

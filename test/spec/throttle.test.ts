@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ended, everyone, givenCampaign, givenMany, readTrigger, run, triggered, users } from '../support/campaigns.ts'
 import { givenUser } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
 import { eventually, startService, type TestProject } from '../support/service.ts'
 
 const service = await startService({}, { sender: scriptedSender() })
+
+const pause = async (project: TestProject, verb: 'pause' | 'resume') =>
+  assert.equal((await service.manage('POST', `/projects/${project.id}:${verb}`)).status, 200)
 
 /** Makes every planned batch due since an hour, as after a long pause or outage. */
 const makeOverdue = async (project: TestProject) => {
@@ -65,6 +69,68 @@ describe('throttle_per_second', () => {
     await makeOverdue(project)
     const heldMs = await spanMs(held)
     assert.ok(heldMs >= 2_000, `${heldMs} ms`)
+  })
+
+  it('keeps its pace after two pauses, of which the second ends before all have the turns that the first gave them', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 120, 'paused')
+    await givenCampaign(service, project, { throttle_per_second: 20 })
+    const id = await triggered(project, everyone)
+    await eventually(async () => assert.ok((await readTrigger(project, id)).counts.sent >= 1))
+    // The first pause ends when all turns are over, and the second when most of the new ones are.
+    for (const ms of [7_000, 5_000]) {
+      await pause(project, 'pause')
+      await sleep(ms)
+      await pause(project, 'resume')
+      await sleep(1_500)
+    }
+    assert.equal((await ended(project, id, 60_000)).counts.sent, 120)
+    const [{ most }] = await service.sql(
+      `select max(others) as most from (
+         select count(*) over (order by created_at range between current row and interval '500 milliseconds' following) as others
+           from messages where trigger_id = $1) m`,
+      [id]
+    )
+    // A batch has 20, and one may be a second late.
+    assert.ok(most <= 40, `${most} within half a second`)
+  })
+
+  it('leaves the turns of a canceled trigger to the next one', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 150, 'canceled')
+    await givenUser(project, 'ana', 'canceled-ana')
+    await givenCampaign(service, project, { throttle_per_second: 1 })
+    const id = await triggered(project, everyone)
+    await eventually(async () => assert.ok((await readTrigger(project, id)).counts.sent >= 1))
+    await eventually(async () => {
+      const planned = `select 1 from campaigns where project_id = $1 and throttled_until > now() + interval '1 minute'`
+      assert.equal((await service.sql(planned, [project.id])).length, 1)
+    })
+    await project.call('POST', `/api/v1/triggers/${id}:cancel`)
+    await ended(project, id)
+    assert.equal((await ended(project, await triggered(project, users('ana')), 20_000)).counts.sent, 1)
+  })
+
+  it('does not prolong the time to live of messages that quiet hours held', async () => {
+    const project = await service.project()
+    const names = ['a', 'b', 'c', 'd']
+    for (const name of names) await givenUser(project, name, `lived-${name}`)
+    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16)
+    await givenCampaign(service, project, {
+      throttle_per_second: 1,
+      ttl_seconds: 600,
+      quiet_hours: { from: at(-1), to: at(2), timezone: 'device', action: 'hold' }
+    })
+    const id = await triggered(project, users(...names))
+    await eventually(async () => {
+      const held = await service.sql('select number from trigger_chunks where project_id = $1 and held', [project.id])
+      assert.equal(held.length, 4)
+    }, 20_000)
+    await service.sql(`update devices set facts = facts || '{"timezone":"Pacific/Kiritimati"}' where project_id = $1`, [
+      project.id
+    ])
+    await makeOverdue(project)
+    assert.deepEqual((await ended(project, id, 30_000)).skipped, { expired: 4 })
   })
 
   it('lets a trigger count all whom it will reach, and then those it did not: deleted, or canceled', async () => {

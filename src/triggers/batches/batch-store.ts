@@ -24,6 +24,8 @@ export interface BatchRow {
   counted: boolean
   /** Whether it has a turn at the throttle that was given to it alone (throttle.ts). */
   turned: boolean
+  /** When the quiet hours end that held it. */
+  quiet_until: Date
 }
 
 /** A target or device that a trigger sends nothing to, with the reason. */
@@ -58,7 +60,8 @@ const open = statement(
 )
 const find = statement(
   'trigger_chunks.find',
-  `select number, device_ids, places, state, due_at, held as deferred, held or counted as counted, turned
+  `select number, device_ids, places, state, due_at, held as deferred, held or counted as counted, turned,
+          coalesce(quiet_until, due_at) as quiet_until
      from trigger_chunks
     where project_id = $1 and trigger_id = $2 and number = $3`
 )
@@ -70,7 +73,7 @@ const claim = statement(
 )
 const turn = statement(
   'trigger_chunks.turn',
-  `update trigger_chunks set due_at = $4, turned = true
+  `update trigger_chunks set due_at = $4, turned = true, quiet_until = case when held then coalesce(quiet_until, due_at) end
     where project_id = $1 and trigger_id = $2 and number = $3 and state = 'planned'`
 )
 // Deleting a user locks its devices first and then takes them out of deferred batches.

@@ -191,7 +191,7 @@ export class Batches {
     { quietHours }: ProjectRules
   ) {
     const { definition } = ready
-    const { device_ids, deferred, due_at } = batch
+    const { device_ids, deferred, quiet_until } = batch
     const loaded = await loadOwn(tx, projectId, trigger.id, batch)
     const entering = { trigger, ready, recipients: loaded }
     const { entered: recipients, refused } = await enterSteps(tx, projectId, entering, this.#enter)
@@ -200,7 +200,7 @@ export class Batches {
       ...new Set(recipients.map((one) => one.user_id))
     ])
     const topics = await topicDefaults(tx, projectId, definition.topic === undefined ? [] : [definition.topic])
-    const notAfter = notAfterOf(definition, deferred ? due_at : trigger.started_at)
+    const notAfter = notAfterOf(definition, deferred ? quiet_until : trigger.started_at)
     const texts = ready.texts(trigger.step)
     const winnerOf = await lookUpWinners(tx, projectId, [{ campaignId: trigger.campaign_id, texts }])
     const winner = winnerOf(trigger.campaign_id, texts)

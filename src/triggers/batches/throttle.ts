@@ -1,5 +1,6 @@
-import { type Campaign, reserveThrottle } from '../../campaigns/campaigns.ts'
+import { type Campaign, passThrottle, reserveThrottle } from '../../campaigns/campaigns.ts'
 import type { Db, Pool } from '../../platform/db/db.ts'
+import { againIfRaced } from '../../platform/db/races.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { RetryLater } from '../../platform/jobs/definition.ts'
 import { type BatchRow, giveTurn } from './batch-store.ts'
@@ -7,8 +8,10 @@ import type { RunningTrigger } from './expansion-store.ts'
 
 /** A batch that is later than this has missed its turn: after a pause or an outage many are due at once. */
 const lateMs = 1_000
-/** A second turn is missed later, so that a batch whose jobs always run late does not wait for ever. */
-const lateAgainMs = 60_000
+/** Clocks of nodes and of the database differ a little. */
+const earlyEnoughMs = 1_000
+/** The wait of a batch that finds the pace used up though no other has a turn. */
+const leastWaitMs = 100
 
 /** Times at which a throttle lets batches go, in turn with other triggers of the campaign. */
 export async function dueTimes(
@@ -29,7 +32,10 @@ export async function dueTimes(
   })
 }
 
-/** Gives a planned batch another turn if it missed its own, or had none because quiet hours held it. Throws to wait for it. */
+/**
+ * Lets a planned batch go at the pace of the throttle. If others have used the pace up, because many missed their turns in a
+ * pause or an outage, or quiet hours held them, it gets another turn. Throws to wait for it.
+ */
 export async function awaitTurn(
   pool: Pool,
   projectId: ProjectId,
@@ -37,19 +43,27 @@ export async function awaitTurn(
   batch: BatchRow,
   { throttle_per_second: perSecond }: Campaign
 ): Promise<void> {
-  if (perSecond === undefined || !needsTurn(batch)) return
-  const dueAt = await pool.transaction(async (tx) => {
-    const at = new Date()
-    const from = await reserveThrottle(tx, projectId, trigger.campaign_id, batch.device_ids.length, perSecond, at)
-    const dueAt = from > at ? from : at
-    await giveTurn(tx, projectId, trigger.id, batch.number, dueAt)
-    return dueAt
-  })
-  const waitMs = dueAt.getTime() - Date.now()
-  if (waitMs > 0) throw new RetryLater('the throttle has another turn for this batch', waitMs, { counts: false })
+  if (perSecond === undefined) return
+  const { campaign_id: id } = trigger
+  const { length } = batch.device_ids
+  // A worker that died after it gave the turn left a job that comes too early.
+  const earlyMs = batch.turned ? batch.due_at.getTime() - Date.now() : 0
+  if (earlyMs > earlyEnoughMs) throw waiting(earlyMs)
+  const dueAt = await againIfRaced(() =>
+    pool.transaction(async (tx) => {
+      const at = new Date()
+      if (await passThrottle(tx, projectId, id, length, perSecond, hasTurn(batch, at) ? batch.due_at : at)) return
+      const from = await reserveThrottle(tx, projectId, id, length, perSecond, at)
+      const dueAt = new Date(Math.max(from.getTime(), at.getTime() + leastWaitMs))
+      await giveTurn(tx, projectId, trigger.id, batch.number, dueAt)
+      return dueAt
+    })
+  )
+  if (dueAt) throw waiting(Math.max(0, dueAt.getTime() - Date.now()))
 }
 
-function needsTurn({ due_at, deferred, turned }: BatchRow): boolean {
-  const late = Date.now() - due_at.getTime()
-  return turned ? late > lateAgainMs : deferred || late > lateMs
-}
+/** One that quiet hours held has had none. */
+const hasTurn = ({ due_at, deferred, turned }: BatchRow, at: Date) =>
+  (turned || !deferred) && at.getTime() - due_at.getTime() <= lateMs
+
+const waiting = (ms: number) => new RetryLater('the throttle has another turn for this batch', ms, { counts: false })

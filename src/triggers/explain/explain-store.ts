@@ -24,6 +24,7 @@ export interface MessageRow {
 export interface PlannedDevice {
   id: string
   due_at: Date
+  /** Quiet hours hold it; after these it may wait for a turn at the throttle. */
   deferred: boolean
 }
 
@@ -55,7 +56,7 @@ const messages = statement(
 )
 const planned = statement(
   'explain.waiting',
-  `select d.id, c.due_at, c.held as deferred from trigger_chunks c
+  `select d.id, c.due_at, c.held and c.quiet_until is null as deferred from trigger_chunks c
      join unnest($3::text[]) as d(id) on d.id = any(c.device_ids)
     where c.project_id = $1 and c.trigger_id = $2 and c.state = 'planned' limit 200`
 )

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it, type TestContext } from 'node:test'
@@ -196,7 +196,7 @@ describe('a backup', () => {
     const file = join(await temporaryFolder(t), 'none.backup')
     const none = await run(['backup', file], { env })
     assert.equal(none.code, 1)
-    assert.match(none.stderr, /holds no Tidings: there is nothing to back up/)
+    assert.match(none.stderr, /holds no Tidings\. Check DATABASE_URL\.\n$/)
 
     const { url } = await limitedRole(t, 10)
     const name = new URL(url).pathname.slice(1)
@@ -245,4 +245,30 @@ describe('a backup', () => {
     const node = await startNode({ ...env, BOOTSTRAP_ADMIN_TOKEN: 'svc_at_here' })
     await node.close()
   })
+})
+
+it('backup, resume, copy and secrets make no database where there is none', async (t) => {
+  const { url, env: empty } = await emptyTarget(t)
+  const parent = await temporaryFolder(t)
+  const [data, file] = [join(parent, 'data'), join(parent, 'one.backup')]
+  const commands = [
+    ['backup', file],
+    ['resume'],
+    ['resume', '--dry-run'],
+    ['copy', url],
+    ['secrets', 'rotate'],
+    ['secrets', 'forget', '--yes']
+  ]
+  for (const args of commands) {
+    const { code, stdout, stderr } = await run(args, { env: { DATA_DIR: data } })
+    assert.deepEqual([code, stdout], [78, ''], args.join(' '))
+    assert.equal(stderr, `There is no Tidings in ${data}. Set DATA_DIR to its data folder, or DATABASE_URL.\n`)
+  }
+  assert.deepEqual(await readdir(parent), [])
+  for (const args of commands.filter(([name]) => name !== 'copy')) {
+    const { code, stdout, stderr } = await run(args, { env: empty })
+    assert.deepEqual([code, stdout], [1, ''], args.join(' '))
+    assert.match(stderr, /^The database \S+ holds no Tidings\. Check DATABASE_URL\.\n$/, args.join(' '))
+  }
+  assert.equal(await tablesIn(url), 0)
 })

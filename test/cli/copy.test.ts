@@ -99,10 +99,11 @@ test('a database in use, a running node and an invalid address are refused, and 
   assert.deepEqual([running.code, JSON.parse(running.stderr).code], [1, 'nodes_alive'])
   assert.match(running.stderr, /the copy would miss what they write/)
 
-  const backwards = await run(['copy', url], { env: { ...env, DATABASE_URL: other.url } })
+  const fresh = await migratedDatabase(t)
+  const backwards = await run(['copy', url], { env: { ...env, DATABASE_URL: fresh.url } })
   assert.equal(backwards.code, 1)
   assert.match(backwards.stderr, /in use already.*Nothing was copied/)
-  const left = await withClient(other.url, (client) => client.query('select from projects'))
+  const left = await withClient(fresh.url, (client) => client.query('select from projects'))
   assert.equal(left.rowCount, 0)
 
   const alias = url.includes('sslmode=') ? url.replace(/sslmode=[^&]*/, 'sslmode=disable&x=1') : `${url}?x=1`

@@ -26,7 +26,10 @@ The master key is not in it: keep DATA_DIR/master.key or MASTER_KEY elsewhere.`
   command.action(async (file: string, options: { overwrite?: true; json?: true }) => {
     const config = readConfig(shell.env)
     const target = await openTarget(shell, file, options.overwrite === true)
-    const done = await onDatabase(shell, config, (database) => write(shell, database, target), { beside: true })
+    const done = await onDatabase(shell, config, (database) => write(shell, database, target), {
+      beside: true,
+      mustExist: true
+    })
       .then(async (sums) => {
         await target.keep()
         return sums

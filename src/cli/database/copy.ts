@@ -29,7 +29,7 @@ DATA_DIR/master.key or MASTER_KEY.`
     const done = await onDatabase(
       shell,
       { ...config, DATABASE_URL: url, DATABASE_POOLER: undefined, DATABASE_LISTEN_URL: undefined },
-      (target) => onDatabase(shell, config, (source) => copy(source, target, shell), { interrupt }),
+      (target) => onDatabase(shell, config, (source) => copy(source, target, shell), { interrupt, mustExist: true }),
       // The operator has just typed the address and can correct it, so the command does not wait for an unreachable
       // database.
       { interrupt, patienceMs: 0, given: 'the address <url>' }

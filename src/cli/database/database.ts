@@ -1,6 +1,7 @@
 import type { Config } from '../../platform/config/config.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import type { Opening } from '../../platform/db/open.ts'
+import { OperatorError } from '../../platform/errors.ts'
 import { interrupted } from '../client.ts'
 import { exit, Failure } from '../exit.ts'
 import { interruption, remark, type Shell } from '../shell.ts'
@@ -13,7 +14,10 @@ export interface OnDatabase {
   interrupt: AbortSignal
 }
 
-/** Opens the database, or starts the embedded one, and closes it after the work. */
+/**
+ * Opens the database, or starts the embedded one, and closes it after the work. With `mustExist` it refuses a database
+ * without Tidings, and makes none.
+ */
 export async function onDatabase<Result>(
   shell: Shell,
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'LOG_LEVEL'> &
@@ -36,11 +40,19 @@ export async function onDatabase<Result>(
   }).catch(orInterrupted)
   const pool = openPool(database.connection, log, 2)
   try {
+    if (opening.mustExist) await refuseEmpty(pool, database.name, config.DATABASE_URL).catch(orInterrupted)
     return await work({ pool, name: database.name, interrupt }).catch(orInterrupted)
   } finally {
     await pool.close()
     await database.stop()
   }
+}
+
+async function refuseEmpty(pool: Pool, name: string, url: string | undefined): Promise<void> {
+  const { holdsTidings } = await import('../../platform/db/store.ts')
+  if (await holdsTidings(pool)) return
+  const setting = url === undefined ? 'DATA_DIR' : 'DATABASE_URL'
+  throw new OperatorError(`The database ${name} holds no Tidings. Check ${setting}.`)
 }
 
 /** Call it under the lock of migrations, which keeps nodes from starting. */

@@ -52,7 +52,7 @@ sends the rest.`
         if (now === 'busy') throw busy()
         return { database: name, resumed: now === 'resumed', discarding: now === 'discarding', waiting }
       },
-      { beside: true }
+      { beside: true, mustExist: true }
     )
     tell({ shell, json: json === true }, done, sentenceOf(done))
   })

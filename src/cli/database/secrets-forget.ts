@@ -6,7 +6,7 @@ import { exit, Failure } from '../exit.ts'
 import { counted } from '../output.ts'
 import { examples, jsonOption, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
-import { onDatabase, refuseWhileNodesRun } from './database.ts'
+import { type OnDatabase, onDatabase, refuseWhileNodesRun } from './database.ts'
 
 /** `tidings secrets forget`. */
 export function declareForget(forget: Command, shell: Shell): void {
@@ -23,11 +23,12 @@ again afterwards. Stop all nodes first.`
   forget.action(async (options: { yes?: true; json?: true }) => {
     const config = readConfig(shell.env)
     await import('../../app.ts')
-    const done = await onDatabase(shell, config, async ({ pool, name }) => {
+    const forgetIn = async ({ pool, name }: OnDatabase) => {
       const question = `Type "forget" to remove every secret in the database ${name}: `
       const rows = await forgetSecrets(pool, config, () => confirm(shell, question, /^forget$/, options.yes === true))
       return { database: name, rows }
-    })
+    }
+    const done = await onDatabase(shell, config, forgetIn, { mustExist: true })
     const removed = Object.values(done.rows).reduce((sum, count) => sum + count, 0)
     tell(
       { shell, json: options.json === true },

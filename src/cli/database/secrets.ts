@@ -32,10 +32,12 @@ To make a key yourself: openssl rand -base64 32 > new.key`
     const config = readConfig(shell.env)
     // Importing the capabilities registers their sealed columns.
     await import('../../app.ts')
-    const done = await onDatabase(shell, config, async ({ pool, name }) => ({
-      database: name,
-      ...(await change(pool, config, options))
-    }))
+    const done = await onDatabase(
+      shell,
+      config,
+      async ({ pool, name }) => ({ database: name, ...(await change(pool, config, options)) }),
+      { mustExist: true }
+    )
     tell(
       { shell, json: options.json === true },
       done,

@@ -71,8 +71,6 @@ async function begin(client: pg.Client): Promise<Table[]> {
   for (let attempt = 0; ; attempt++) {
     if (await isDistributed(client)) throw distributed()
     const expected = await listTables(client)
-    if (!expected.some(({ table }) => table === 'projects'))
-      throw new OperatorError('This database holds no Tidings: there is nothing to back up. Check DATABASE_URL.')
     await client.query('begin isolation level repeatable read read only')
     for (const text of sessionSettings) await client.query(text)
     const names = [...expected.map(({ table }) => quoted(table)), 'migrations']

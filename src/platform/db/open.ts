@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors.ts'
@@ -33,6 +35,8 @@ export interface Opening {
   launched?: () => void
   /** Whether to carry the WAL of the embedded server into ARCHIVE_DIR while it runs, as a service does. */
   archives?: boolean
+  /** Whether to refuse a data folder without a database instead of making one there. */
+  mustExist?: boolean
 }
 
 const retryMs = 1_000
@@ -50,6 +54,7 @@ export async function openDatabase(
     beside = false,
     archives = false,
     prepared = false,
+    mustExist = false,
     launched = () => {}
   }: Opening = {}
 ): Promise<Database> {
@@ -59,6 +64,7 @@ export async function openDatabase(
       const name = `embedded in ${config.DATA_DIR}`
       return { connection: { connectionString: url }, name, exited: new Promise(() => {}), stop: async () => {} }
     }
+    if (mustExist && !existsSync(join(config.DATA_DIR, 'postgres'))) throw noTidingsIn(config.DATA_DIR)
     const archive = config.ARCHIVE_DIR
     const server = await startEmbedded({
       dataDir: config.DATA_DIR,
@@ -83,6 +89,12 @@ export async function openDatabase(
   const { distributed } = await awaitServer(connection, name, say, { patienceMs, given, ...(signal && { signal }) })
   return { connection: { ...connection, distributed }, name, exited: new Promise(() => {}), stop: async () => {} }
 }
+
+const noTidingsIn = (dataDir: string) =>
+  new OperatorError(
+    `There is no Tidings in ${resolve(dataDir)}. Set DATA_DIR to its data folder, or DATABASE_URL.`,
+    configuration
+  )
 
 /** The embedded server with an archiver, which ends before it. */
 async function archived(

@@ -47,3 +47,11 @@ export const removeSetting = (db: Db, name: string) => db.run(removeRow, [name])
 
 /** Stores a setting only if it has no value yet. */
 export const addSetting = (db: Db, name: string, value: string) => db.run(addRow, [name, value])
+
+const tidingsThere = statement(
+  'platform.holds_tidings',
+  `select to_regclass('projects') is not null and to_regclass('settings') is not null as there`
+)
+
+/** Whether a start has set the database up. */
+export const holdsTidings = async (db: Db): Promise<boolean> => (await db.one<{ there: boolean }>(tidingsThere))!.there

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, describe, it, type TestContext } from 'node:test'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { createFrames, magic } from '../../src/platform/backup/format.ts'
@@ -167,6 +167,15 @@ describe('a backup', () => {
     assert.equal(again.code, 1)
     assert.match(again.stderr, /exists already\. Name another file, or give --overwrite\./)
     assert.equal((await run(['backup', file, '--overwrite'], { env })).code, 0)
+    const parent = dirname(file)
+    for (const more of [[], ['--overwrite']]) {
+      const folderGiven = await run(['backup', parent, ...more], { env })
+      assert.equal(folderGiven.code, 1)
+      assert.equal(
+        folderGiven.stderr,
+        `${parent} is a folder. Name a file, such as ${join(parent, 'tidings.backup')}.\n`
+      )
+    }
     const nowhere = await run(['backup', join(file, 'no')], { env })
     assert.equal(nowhere.code, 1)
     assert.match(nowhere.stderr, /cannot be written/)

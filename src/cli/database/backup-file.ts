@@ -1,5 +1,4 @@
-import { constants } from 'node:fs'
-import { access, type FileHandle, link, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, link, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { sendSignal } from '../../platform/db/embedded/previous.ts'
@@ -20,10 +19,11 @@ const cannot = (verb: string, file: string, error: unknown) =>
 const existing = (file: string) =>
   new Failure(exit.failure, 'file_exists', `${file} exists already. Name another file, or give --overwrite.`)
 
-const isThere = (file: string) =>
-  access(file, constants.F_OK).then(
-    () => true,
-    () => false
+const isFolder = (file: string) =>
+  new Failure(
+    exit.failure,
+    'file_unusable',
+    `${file} is a folder. Name a file, such as ${join(file, 'tidings.backup')}.`
   )
 
 /** Opens a new file beside its final name, readable by its owner only; `-` is standard output. */
@@ -33,7 +33,9 @@ export async function openTarget(shell: Shell, file: string, overwrite: boolean)
       throw usageFailure('A backup is not text for a terminal. Redirect it, or name a file instead of -.')
     return { stream: shell.stdout, keep: async () => {}, discard: async () => {} }
   }
-  if (!overwrite && (await isThere(file))) throw existing(file)
+  const there = await stat(file).catch(() => undefined)
+  if (there?.isDirectory()) throw isFolder(file)
+  if (!overwrite && there) throw existing(file)
   await removeLeftovers(file)
   const part = `${file}.${process.pid}.part`
   const handle = await open(part, 'wx', 0o600).catch((error) => {

@@ -4,8 +4,11 @@ import { chmod, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import pg from 'pg'
+import { openDatabase } from '../../src/platform/db/open.ts'
+import { checkName, seal } from '../../src/platform/secrets/secrets.ts'
+import { preparedFolder, query } from '../embedded/support/embedded.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { run, startService, temporaryFolder } from './service.ts'
 
@@ -45,14 +48,26 @@ test('doctor finds no problem with a running service', async (t) => {
   })
 
   await t.test('doctor asks no other installation, although the folder has its credentials', async (t) => {
-    const copied = await temporaryFolder(t)
-    await copyFile(join(dataDir, 'credentials.json'), join(copied, 'credentials.json'))
-    // A database that was restored and has not started.
-    await mkdir(join(copied, 'postgres'))
-    await writeFile(join(copied, 'postgres', 'PG_VERSION'), '18\n')
+    const copied = await stoppedFolder(t)
+    for (const name of ['credentials.json', 'master.key']) await copyFile(join(dataDir, name), join(copied, name))
     const { ok, of } = await doctor({ DATA_DIR: copied, PORT: '0' })
     assert.deepEqual([ok, of('Service'), of('Keys'), of('Projects')], [true, [], [], []])
   })
+
+  await t.test(
+    'doctor reports a Tidings of another folder at the port, while that of this folder is stopped',
+    async (t) => {
+      const settings = { PORT: env.PORT, MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }
+      const fresh = join(await temporaryFolder(t), 'data')
+      for (const folder of [await stoppedFolder(t), fresh]) {
+        const { ok, of } = await doctor({ DATA_DIR: folder, ...settings })
+        assert.deepEqual([ok, of('Port').length, of('Port')[0]!.status, of('Service')], [false, 1, 'fail', []])
+        const { message } = of('Port')[0]!
+        assert.match(message, /is used by another Tidings: .* could not start\. Stop the other, or set PORT/)
+        assert.ok(message.includes(folder))
+      }
+    }
+  )
 
   await t.test('doctor warns of a key that expires within 7 days, and not of a later one', async () => {
     const env7 = { env: { DATA_DIR: dataDir } }
@@ -88,6 +103,52 @@ test('doctor finds no problem with a running service', async (t) => {
     assert.equal(of('Migrations')[0]!.status, 'fail')
     assert.match(of('Migrations')[0]!.message, /9999-future/)
   })
+})
+
+/** A data folder with a database that does not run, as after a restore. */
+async function stoppedFolder(t: TestContext): Promise<string> {
+  const folder = await temporaryFolder(t)
+  await mkdir(join(folder, 'postgres'))
+  await writeFile(join(folder, 'postgres', 'PG_VERSION'), '18\n')
+  return folder
+}
+
+test('doctor says that a start needs the master key, and that it cannot be compared with a stopped database', async (t) => {
+  const env = { DATA_DIR: await stoppedFolder(t), PORT: '0' }
+  const keyOf = async (more = {}) => (await doctor({ ...env, ...more })).of('Master key')[0]!
+  const unknown = await keyOf()
+  assert.equal(unknown.status, 'warn', 'such a database may come from `tidings migrate`')
+  assert.match(unknown.message, /master\.key is missing, and whether the database has secrets cannot be seen/)
+  await writeFile(join(env.DATA_DIR, 'credentials.json'), '{}', { mode: 0o600 })
+  const missing = await keyOf()
+  assert.equal(missing.status, 'fail', 'a service has started on this folder')
+  assert.match(missing.message, /master\.key is missing, .* Restore it from a backup, or set MASTER_KEY\./)
+  const key = Buffer.alloc(32, 7).toString('base64')
+  await writeFile(join(env.DATA_DIR, 'master.key'), `${key}\n`, { mode: 0o600 })
+  for (const more of [{}, { MASTER_KEY: key }]) {
+    const { status, message } = await keyOf(more)
+    assert.equal(status, 'warn')
+    assert.match(message, /(master\.key|MASTER_KEY) was not compared: the database is stopped\./)
+  }
+})
+
+test('doctor compares the master key with an embedded database that runs', async (t) => {
+  const DATA_DIR = await preparedFolder(t)
+  const key = Buffer.alloc(32, 7)
+  const database = await openDatabase({ DATABASE_URL: undefined, DATA_DIR }, () => {})
+  t.after(database.stop)
+  const url = database.connection.connectionString!
+  await query(url, 'create table settings (name text, value text)')
+  await query(url, `insert into settings values ('${checkName}', '${seal(key, checkName, checkName)}')`)
+  const keyOf = async (given?: Buffer) => {
+    const MASTER_KEY = given?.toString('base64') ?? ''
+    return (await doctor({ DATA_DIR, MASTER_KEY, PORT: '0' })).of('Master key')[0]!
+  }
+  assert.deepEqual(
+    [await keyOf(key), await keyOf(Buffer.alloc(32, 8)), await keyOf()].map(({ status }) => status),
+    ['ok', 'fail', 'fail']
+  )
+  assert.match((await keyOf(key)).message, /^MASTER_KEY opens the secrets of the database$/)
 })
 
 test('before the first start doctor changes nothing', async (t) => {

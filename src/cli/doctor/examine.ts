@@ -25,15 +25,22 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const { DATA_DIR, ARCHIVE_DIR, DATABASE_URL, MASTER_KEY, HOST, PORT } = config
   const folder = await checkDataFolder(DATA_DIR)
   const credentials = await checkCredentials(DATA_DIR)
-  const database: CheckedDatabase & { isStopped?: boolean } = DATABASE_URL
-    ? await checkDatabase({ ...config, DATABASE_URL })
-    : await checkEmbedded(DATA_DIR)
+  const embedded = DATABASE_URL ? undefined : await checkEmbedded(DATA_DIR)
+  const database: CheckedDatabase = embedded ?? (await checkDatabase({ ...config, DATABASE_URL: DATABASE_URL! }))
   if (!DATABASE_URL && ARCHIVE_DIR) database.findings.push(await checkArchive(DATA_DIR, ARCHIVE_DIR))
   // Without its database the service of this folder does not run. What responds at the address of a copied
   // credentials.json is the installation of the copy.
-  const { baseUrl, adminToken }: Partial<typeof credentials> = database.isStopped ? {} : credentials
-  const key = await checkMasterKey(MASTER_KEY, DATA_DIR, database.sealedCheck)
-  const port = await checkPort(HOST, PORT, baseUrl)
+  const isStopped = embedded?.state === 'stopped'
+  const { baseUrl, adminToken }: Partial<typeof credentials> = isStopped ? {} : credentials
+  const { sealedCheck } = database
+  const key = await checkMasterKey(MASTER_KEY, DATA_DIR, {
+    sealedCheck,
+    isStopped,
+    hasStarted: credentials.exists
+  })
+  // Of a folder that no service has started on yet, none can be at the port either.
+  const isIdle = (isStopped && !embedded?.isHeld) || (embedded?.state === 'new' && !credentials.exists)
+  const port = await checkPort(HOST, PORT, baseUrl, isIdle ? DATA_DIR : undefined)
   const known = database.findings.some(({ name }) => name === 'Installation')
   const projects = (await checkProjects(baseUrl, adminToken)).filter(({ name }) => !(known && name === 'Installation'))
   return [

@@ -40,11 +40,15 @@ async function checkSpace(folder: string): Promise<Finding> {
 /** Checks the file by which commands find the service. It contains keys. */
 export async function checkCredentials(
   dataDir: string
-): Promise<{ finding: Finding; baseUrl?: string; adminToken?: string }> {
+): Promise<{ finding: Finding; exists: boolean; baseUrl?: string; adminToken?: string }> {
   const name = 'Credentials'
   const file = join(dataDir, 'credentials.json')
   const found = await stat(file).catch(() => undefined)
-  if (!found) return { finding: warn(name, `${file} does not exist yet. The first \`tidings serve\` writes it.`) }
+  if (!found)
+    return {
+      finding: warn(name, `${file} does not exist yet. The first \`tidings serve\` writes it.`),
+      exists: false
+    }
   let baseUrl: string | undefined
   let adminToken: string | undefined
   try {
@@ -53,11 +57,12 @@ export async function checkCredentials(
     const address = local_url ?? base_url
     if (typeof address === 'string' && URL.canParse(address)) baseUrl = address
   } catch (error) {
-    return { finding: fail(name, `${file} cannot be read: ${(error as Error).message}. Repair or remove it.`) }
+    const message = `${file} cannot be read: ${(error as Error).message}. Repair or remove it.`
+    return { finding: fail(name, message), exists: true }
   }
   const finding =
     (found.mode & 0o077) === 0
       ? ok(name, file)
       : warn(name, `${file} contains keys, and other users can read it. Run: chmod 600 ${file}`)
-  return { finding, ...(baseUrl && { baseUrl }), ...(adminToken && { adminToken }) }
+  return { finding, exists: true, ...(baseUrl && { baseUrl }), ...(adminToken && { adminToken }) }
 }

@@ -13,8 +13,16 @@ interface Responded {
   findings: Finding[]
 }
 
-/** Checks whether the service could listen, or already does; `baseUrl` is its address at the last start. */
-export async function checkPort(host: string, port: number, baseUrl: string | undefined): Promise<Finding[]> {
+/**
+ * Checks whether the service could listen, or already does; `baseUrl` is its address at the last start. `idle`: the data
+ * folder, if its service certainly does not run.
+ */
+export async function checkPort(
+  host: string,
+  port: number,
+  baseUrl: string | undefined,
+  idle: string | undefined
+): Promise<Finding[]> {
   const near = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const url = `http://${near.includes(':') ? `[${near}]` : near}:${port}`
   const elsewhere = baseUrl === undefined || baseUrl === url ? [] : stateOf(await request(baseUrl), baseUrl)
@@ -22,6 +30,13 @@ export async function checkPort(host: string, port: number, baseUrl: string | un
   const shown = `${host}:${port}`
   if (await isInUse(near, port)) {
     const responded = await request(url)
+    if (responded?.tidings && idle !== undefined)
+      return [
+        fail(
+          name,
+          `${shown} is used by another Tidings: that of ${idle} does not run, and could not start. Stop the other, or set PORT to another port.`
+        )
+      ]
     if (responded?.tidings) return [ok(name, `${shown} is used by Tidings`), ...stateOf(responded, url)]
     return [fail(name, `${shown} is used by another program. Stop it, or set PORT to another port.`), ...elsewhere]
   }

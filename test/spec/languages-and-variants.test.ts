@@ -150,7 +150,13 @@ it('a test sends the variant and the language that its author names', async () =
   assert.equal((await test({ variant: 'b', language: 'de-AT' })).status, 200)
   const sent = sender.pushes.findLast(({ deviceId }) => deviceId === 'test-phone')?.content as Json
   assert.deepEqual(sent.notification, { title: 'Na', body: 'b' })
-  for (const wrong of [{ variant: 'c' }, { step: 'first' }]) assert.equal((await test(wrong)).status, 400)
+  for (const [wrong, path, message] of [
+    [{ variant: 'c' }, 'variant', 'must be one of a, b'],
+    [{ step: 'first' }, 'step', 'the campaign has no steps']
+  ] as const) {
+    const { status, json } = await test(wrong)
+    assert.deepEqual([status, json.details], [400, [{ path, message }]])
+  }
 })
 
 it('a preview shows every variant and language side by side', async () => {

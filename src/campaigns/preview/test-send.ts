@@ -56,13 +56,16 @@ interface Wanted {
 
 function textFor(recipient: Recipient, { definition, texts }: Ready, { step, variant, language }: Wanted) {
   if (step !== undefined && !definition.steps?.some(({ id }) => id === step))
-    throw refused('step', 'must be a step of the campaign')
+    throw refused('step', definition.steps ? oneOf(definition.steps.map(({ id }) => id)) : 'the campaign has no steps')
   const { choose, variants } = texts(step)
-  if (variant !== undefined && !variants.includes(variant)) throw refused('variant', 'must be a variant of the step')
+  if (variant !== undefined && !variants.includes(variant)) throw refused('variant', oneOf(variants))
   // As a device in that language would get it.
   const reader = language === undefined ? recipient : { ...recipient, facts: { locale_language: language } }
   return choose(reader, variant).text
 }
+
+const oneOf = (names: readonly string[]) =>
+  names.length > 0 ? `must be one of ${names.join(', ')}` : 'the message has no variants'
 
 interface Filled {
   target: { deviceId: string }

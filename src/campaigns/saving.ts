@@ -152,7 +152,7 @@ export function createSaving(pool: Pool, onSaved: CampaignSaved) {
     async archive(projectId: ProjectId, actor: string, campaignId: unknown, expected: Expected): Promise<Saved> {
       const id = checkCampaignId(campaignId)
       const archived = (current: Campaign | undefined): Campaign => {
-        if (!current) throw notFound()
+        if (!current) throw notFound(id)
         return { ...current, status: 'archived' }
       }
       return pool.transaction((tx) => put(tx, projectId, actor, id, archived, { expected, refers: false }))
@@ -173,8 +173,9 @@ export function createSaving(pool: Pool, onSaved: CampaignSaved) {
     },
 
     async get(projectId: ProjectId, campaignId: unknown): Promise<store.CampaignRow> {
-      const row = await store.findCampaign(pool, projectId, checkCampaignId(campaignId))
-      if (!row) throw notFound()
+      const id = checkCampaignId(campaignId)
+      const row = await store.findCampaign(pool, projectId, id)
+      if (!row) throw notFound(id)
       return row
     }
   }
@@ -221,4 +222,4 @@ async function keepWanted(
 }
 
 const exists = (id: string) => new Refusal('conflict', `Campaign ${id} exists already.`)
-export const notFound = () => new Refusal('not_found', 'There is no campaign of this id.')
+export const notFound = (id: string) => new Refusal('not_found', `There is no campaign "${id}".`)

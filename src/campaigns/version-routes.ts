@@ -76,8 +76,9 @@ export function campaignHistoryRoutes(
       refusals
     },
     async ({ caller, params }) => {
-      const found = await store.totalsOf(pool, caller.project!.id, checkCampaignId(params.campaign_id))
-      if (!found) throw notFound()
+      const id = checkCampaignId(params.campaign_id)
+      const found = await store.totalsOf(pool, caller.project!.id, id)
+      if (!found) throw notFound(id)
       return found
     }
   )

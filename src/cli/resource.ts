@@ -40,7 +40,8 @@ interface List<Row, Options> extends Omit<Verb<Options>, 'usage'> {
   below?: string
 }
 
-const saysNoMore = /^Not found\.$|^There is no (such \w+|\w+ of this id)\.$|^\w+ "[^"]*" does not exist\.$/
+const saysNoMore =
+  /^Not found\.$|^There is no (such \w+|\w+ of this id|[\w ]+ "[^"]*")\.$|^\w+ "[^"]*" does not exist\.$/
 
 export type Resource = ReturnType<typeof resource>
 

@@ -230,12 +230,11 @@ async function refusalOf(db: Db, projectId: ProjectId, trigger: NewTrigger): Pro
   const runs = facts?.type === 'api_triggered' && facts.status === 'active'
   if (wanted !== undefined && runs && facts.version !== wanted)
     return new Refusal('conflict', `The campaign has version ${facts.version} now, not ${wanted}.`)
-  return whyRefused(facts)
+  return facts ? whyRefused(facts) : new Refusal('campaign_not_found', `There is no campaign "${campaignId}".`)
 }
 
-/** Why a campaign of this type and status cannot be triggered. Undefined facts: there is no such campaign. */
-export function whyRefused(facts: Pick<Campaign, 'type' | 'status'> | undefined): Refusal {
-  if (!facts) return new Refusal('campaign_not_found', 'There is no campaign of this id.')
+/** Why a campaign of this type and status cannot be triggered. */
+export function whyRefused(facts: Pick<Campaign, 'type' | 'status'>): Refusal {
   if (facts.type !== 'api_triggered') {
     const starter = facts.type === 'scheduled' ? 'schedule' : 'event'
     const text = `The campaign is ${facts.type}, not api_triggered: only its ${starter} starts it.`

@@ -93,7 +93,7 @@ describe('a question about a broadcast', () => {
     ] as const)
       await givenCampaign(service, project, { campaign_id, ...wish })
     for (const [campaign, cause] of [
-      ['missing', /no campaign of this id/],
+      ['missing', /There is no campaign "missing"\.$/],
       ['paused', /is paused, not active/],
       ['nightly', /is scheduled, not api_triggered: only its schedule starts it/]
     ] as const) {

@@ -234,7 +234,7 @@ story(
     await sees(page, 'Page not found')
     const missing: [path: string, text: string][] = [
       ['p/nobody/home', 'Project “nobody” does not exist'],
-      [`p/${id}/campaigns/none`, 'There is no campaign of this id.'],
+      [`p/${id}/campaigns/none`, 'There is no campaign "none".'],
       [`p/${id}/users/none`, 'No user has this project_user_id.'],
       [`p/${id}/triggers/none`, 'There is no trigger of this id.'],
       [`p/${id}/messages/none`, 'No message of this id is in the project.']

@@ -148,6 +148,10 @@ quiet_hours: { from: "22:00" }
     assert.match((await tidings('campaign', 'list')).stdout, /^greeting +Greeting +api_triggered +active +2 /m)
     assert.match((await tidings('campaign', 'archive', 'good')).stdout, /^Archived good, version 2\.$/m)
     assert.equal((await tidings('campaign', 'get', 'who')).code, 3)
+    for (const verb of ['preview', 'trigger']) {
+      const { code, stderr } = await tidings('campaign', verb, 'who')
+      assert.deepEqual([code, stderr], [3, 'There is no campaign "who".\n'])
+    }
   })
 
   await t.test(

@@ -28,6 +28,10 @@ test('saved segments are managed, counted and used from the command line', async
   assert.match((await tidings('segment', 'list')).stdout, /everyone-named +Everyone named +1/)
   assert.match((await tidings('segment', 'size', 'everyone-named')).stdout, /Users +\d/)
   assert.equal((await tidings('segment', 'size', 'everyone-named', '--history')).code, 0)
+  for (const verb of ['show', 'size', 'delete']) {
+    const { code, stderr } = await tidings('segment', verb, 'gone')
+    assert.deepEqual([code, stderr], [3, 'Segment "gone" does not exist. List segments with `tidings segment list`.\n'])
+  }
   const kept = await tidings('segment', 'delete', 'everyone-named')
   assert.match(kept.stderr, /is used by the campaigns "used"/)
   const missing = await feed('segment_id: other\nname: Other\nsegment: { ref: gone }\n', 'segment', 'apply', '-f', '-')

@@ -127,6 +127,6 @@ describe('a policy on A2A (B.5)', () => {
     const { agent } = await given({ approval_above: 0, confirm_broadcasts: true })
     const refused = await agent.send({ ...everyone, campaignId: 'absent' })
     assert.equal(refused.status.state, 'rejected')
-    assert.match(textOf(refused), /no campaign of this id/)
+    assert.match(textOf(refused), /no campaign "absent"/)
   })
 })

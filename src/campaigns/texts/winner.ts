@@ -57,7 +57,7 @@ export function createWinners(pool: Pool) {
       return pool.transaction(async (tx) => {
         await lockCampaign(tx, projectId, id)
         const row = await findCampaign(tx, projectId, id)
-        if (!row) throw new Refusal('not_found', 'There is no campaign of this id.')
+        if (!row) throw new Refusal('not_found', `There is no campaign "${id}".`)
         const experiment = experimentsOf(row.definition).find((one) => one.step === step)
         // Results decide nothing that was decided, or has changed, since they were read.
         const late = !experiment?.variants.includes(variant ?? '') || winnerIn(experiment, row.winners)

@@ -84,7 +84,9 @@ export async function audienceOf(
 
 /** The campaign of a path is `not_found`; the one that a trigger names has a code of its own. */
 function asNoCampaign(error: unknown): never {
-  throw error instanceof Refusal && error.code === 'not_found' ? whyRefused(undefined) : error
+  throw error instanceof Refusal && error.code === 'not_found'
+    ? new Refusal('campaign_not_found', error.message)
+    : error
 }
 
 const noAudience = () =>

@@ -13,7 +13,7 @@ import { largestBody, type Routes } from '../../platform/http/routes.ts'
 import { untilGone } from '../../platform/http/streams/gone.ts'
 import type { ManageAccess, ManageCaller } from '../../projects/projects.ts'
 import type { SavedSegments } from '../segments.ts'
-import { checkSegmentId } from './saved.ts'
+import { checkSegmentId, notFound } from './saved.ts'
 import {
   CountAnswer,
   DraftSegmentBody,
@@ -136,8 +136,9 @@ export function segmentRoutes(manage: Routes<ManageCaller, ManageAccess>, segmen
       refusals
     },
     async ({ caller, params: { segment_id } }) => {
-      const size = await sizes.count(caller.project!.id, checkSegmentId(segment_id))
-      if (!size) throw new Refusal('not_found', 'There is no saved segment of this id.')
+      const id = checkSegmentId(segment_id)
+      const size = await sizes.count(caller.project!.id, id)
+      if (!size) throw notFound(id)
       return size
     }
   )

@@ -78,8 +78,9 @@ export function createSaving(pool: Pool, campaigns: Users) {
     },
 
     async get(projectId: ProjectId, segmentId: unknown): Promise<SavedSegment> {
-      const row = await store.findSaved(pool, projectId, checkSegmentId(segmentId))
-      if (!row) throw notFound()
+      const id = checkSegmentId(segmentId)
+      const row = await store.findSaved(pool, projectId, id)
+      if (!row) throw notFound(id)
       return shown(pool, projectId, row)
     },
 
@@ -92,7 +93,7 @@ export function createSaving(pool: Pool, campaigns: Users) {
       await pool.transaction(async (tx) => {
         await store.lockSaved(tx, projectId)
         const row = await store.findSaved(tx, projectId, id)
-        if (!row) throw notFound()
+        if (!row) throw notFound(id)
         const using = await campaigns.using(tx, projectId, id)
         const others = (await store.linksOf(tx, projectId)).filter(({ refs }) => refs.includes(id))
         if (using.length + others.length > 0)
@@ -145,4 +146,4 @@ function inUse(id: string, campaigns: string[], segments: string[]): Refusal {
 }
 
 const mostNamed = 20
-export const notFound = () => new Refusal('not_found', 'There is no saved segment of this id.')
+export const notFound = (id: string) => new Refusal('not_found', `There is no saved segment "${id}".`)

@@ -193,6 +193,11 @@ quiet_hours: { from: "22:00" }
         (await tidings('trigger', 'list', '--campaign', 'greeting')).stdout,
         new RegExp(`^${trigger.trigger_id} +greeting +completed +3 `, 'm')
       )
+      assert.equal((await tidings('campaign', 'trigger', 'greeting', '--watch')).code, 0)
+      assert.match(
+        (await tidings('trigger', 'list', '--campaign', 'greeting')).stdout,
+        /^\S+ +greeting +completed \(no_audience\) +0 /m
+      )
       assert.match((await tidings('trigger', 'get', trigger.trigger_id)).stdout, /^Skipped +2 \(/m)
       const explained = await tidings('trigger', 'explain', trigger.trigger_id, '--user', 'bo')
       assert.match(explained.stdout, /^NO {3}device +The user had no device when the trigger ran\. \(no_device\)$/m)

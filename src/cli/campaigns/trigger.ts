@@ -37,7 +37,7 @@ export function declare(command: Command, shell: Shell): void {
     columns: [
       ['trigger', (one) => one.trigger_id],
       ['campaign', (one) => one.campaign_id],
-      ['state', (one) => (one.state === 'scheduled' ? `scheduled for ${time(one.send_at)}` : one.state)],
+      ['state', stateOf],
       ['targeted', ({ counts }) => counts.targeted],
       ['sent', ({ counts }) => counts.sent],
       ['failed', ({ counts }) => counts.failed],
@@ -50,6 +50,11 @@ export function declare(command: Command, shell: Shell): void {
   declareMove(triggers)
   declareCancel(triggers)
   declareExplain(triggers)
+}
+
+function stateOf({ state, reason, send_at }: Trigger): string {
+  if (state === 'scheduled') return `scheduled for ${time(send_at)}`
+  return reason ? `${state} (${reason})` : state
 }
 
 function declareGet(triggers: Resource): void {

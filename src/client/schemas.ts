@@ -46,7 +46,7 @@ export interface IndexedProperty {
   state: "building" | "ready"
   /** While it is built: the users visited so far. */
   visited?: number
-  /** About how many users there are. */
+  /** About how many users there are; absent while that is not known. */
   about?: number
   /** When, in UTC. */
   created_at: string

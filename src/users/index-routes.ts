@@ -28,12 +28,15 @@ export function indexedPropertyRoutes(manage: Routes<ManageCaller, ManageAccess>
         items: items.map(({ name, state, visited, created_at }) => ({
           name,
           state,
-          ...(state === 'building' && { visited, about: Math.max(about, visited) }),
+          ...(state === 'building' && partOf(visited, about)),
           created_at
         }))
       }
     }
   )
+
+  // Right after an import the planner knows of fewer users than were visited.
+  const partOf = (visited: number, about: number) => (about > visited ? { visited, about } : { visited })
 
   manage.put(
     `${path}/:name`,

@@ -60,7 +60,9 @@ export const IndexedProperty = Type.Object({
   name: Type.String(),
   state: Type.Union([Type.Literal('building'), Type.Literal('ready')]),
   visited: Type.Optional(Type.Integer({ description: 'While it is built: the users visited so far.' })),
-  about: Type.Optional(Type.Integer({ description: 'About how many users there are.' })),
+  about: Type.Optional(
+    Type.Integer({ description: 'About how many users there are; absent while that is not known.' })
+  ),
   created_at: Type.String()
 })
 

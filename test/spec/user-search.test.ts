@@ -240,7 +240,14 @@ describe('an indexed property', () => {
       await choose(project, 'plan')
       // Longer than the index of an empty project takes.
       await new Promise((done) => setTimeout(done, 1_200))
-      assert.equal((await indexes(project))[0]!.state, 'building')
+      const shown = async (visited: number) => {
+        await service.sql('update indexed_properties set visited = $2 where project_id = $1', [project.id, visited])
+        const { name: _, created_at: __, ...rest } = (await indexes(project))[0]!
+        return rest
+      }
+      assert.deepEqual(await shown(20_000), { state: 'building', visited: 20_000 }, 'the planner knows of fewer users')
+      const { about } = await shown(0)
+      assert.ok(about === undefined || about > 0)
       await client.query('commit')
     })
     await ready(project, 'plan')

@@ -36,4 +36,4 @@ ready, searches compare all users.`,
 }
 
 const stateOf = ({ state, visited, about }: IndexedProperty): string =>
-  state === 'ready' ? 'ready' : `building: ${amount(visited ?? 0)} of about ${amount(about ?? 0)} users`
+  state === 'ready' ? 'ready' : `building: ${amount(visited ?? 0)}${about ? ` of about ${amount(about)}` : ''} users`

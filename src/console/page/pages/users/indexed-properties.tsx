@@ -94,14 +94,14 @@ function Chosen() {
   )
 }
 
-const State = ({ state, visited = 0, about = 0 }: IndexedProperty) =>
+const State = ({ state, visited = 0, about }: IndexedProperty) =>
   state === 'ready' ? (
     <Badge color="teal" variant="light">
       Ready
     </Badge>
   ) : (
     <Text size="sm" role="status">
-      Building: {visited.toLocaleString()} of about {plural(about, 'user')}
+      Building: {about ? `${visited.toLocaleString()} of about ${plural(about, 'user')}` : plural(visited, 'user')}
     </Text>
   )
 

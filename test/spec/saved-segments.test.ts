@@ -88,6 +88,7 @@ describe('saved segments', () => {
       [project.id]
     )
     const odd = (value: unknown) => ({ attribute: 'user.odd', operator: 'equals', value })
+    const among = (...value: unknown[]) => ({ attribute: 'user.odd', operator: 'in', value })
     const on = (platform: string) => ({ attribute: 'device.platform', operator: 'equals', value: platform })
     const segments = [
       odd(true),
@@ -96,7 +97,9 @@ describe('saved segments', () => {
       { all: [odd(true), above(20)] },
       { all: [on('ANDROID'), odd(true)] },
       { all: [{ not: on('IOS') }, { event: 'open', operator: 'at_most', count: 0 }, odd(true)] },
-      { any: [odd(true), above(29)] }
+      { any: [odd(true), above(29)] },
+      among(true),
+      among(true, 1)
     ]
     const count = async (segment: Json) =>
       (await service.manage('POST', `${at(project)}:count`, { json: { segment } })).json
@@ -120,7 +123,8 @@ describe('saved segments', () => {
     assert.deepEqual(await sizes(), compared)
     // What the index names is all that is counted.
     await service.sql('delete from indexed_values where project_id = $1', [project.id])
-    assert.deepEqual([(await count(odd(true))).users, (await count(odd(1))).users], [0, 1])
+    const left = [odd(true), among(true), odd(1), among(true, 1)].map(async (segment) => (await count(segment)).users)
+    assert.deepEqual(await Promise.all(left), [0, 0, 1, 17])
   })
 
   it('limit the campaigns that refer to them, alone and inside groups, also by way of others', async () => {

@@ -1,7 +1,7 @@
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { indexedProperties } from '../../users/users.ts'
-import { attributeOf, type Segment } from '../language.ts'
+import { type AttributeCondition, attributeOf, type Segment } from '../language.ts'
 import { hasReference } from '../trigger-reference.ts'
 import { batchesWithValue, type IndexedCondition } from './indexed-store.ts'
 
@@ -43,10 +43,16 @@ const isOne = (segment: Segment): boolean =>
 /** The conditions that must all hold and compare a property with one value. Numbers are left out: 1 and 1.0 are equal, but not in the index. */
 function necessary(segment: Segment): { name: string; value: string | boolean }[] {
   if ('all' in segment) return segment.all.flatMap(necessary)
-  if (!('attribute' in segment) || segment.operator !== 'equals') return []
+  if (!('attribute' in segment)) return []
   const attribute = attributeOf(segment.attribute, 'segment')
   if (attribute?.kind !== 'json') return []
-  const { value } = segment
+  const value = onlyValue(segment)
   if (typeof value === 'boolean') return [{ name: attribute.name, value }]
   return typeof value === 'string' && !hasReference(value) ? [{ name: attribute.name, value }] : []
+}
+
+/** The value that the condition asks for, alone or as a list of one. */
+function onlyValue({ operator, value }: AttributeCondition): unknown {
+  if (operator === 'equals') return value
+  return operator === 'in' && Array.isArray(value) && value.length === 1 ? value[0] : undefined
 }

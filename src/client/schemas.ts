@@ -861,7 +861,7 @@ export interface CampaignMessage {
   translations?: Record<string, CampaignTranslation>
 }
 
-/** The texts of one language. A text that is absent here is the one of the default language. */
+/** The texts of one language. A text that is absent or empty here is the one of the default language. */
 export interface CampaignTranslation {
   /** At least one of title and body. A Liquid template. */
   title?: string

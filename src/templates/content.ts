@@ -31,7 +31,7 @@ export interface ActivityTemplates {
   apns_channel_id?: string | undefined
 }
 
-/** A message in several languages. A text that a translation lacks is that of the message. */
+/** A message in several languages. A text that a translation lacks, or has empty, is that of the message. */
 export interface TranslatedTemplates extends MessageTemplates {
   translations?: Readonly<Record<string, Translation>> | undefined
 }
@@ -60,8 +60,12 @@ export function contentOf(source: Source, text: string | undefined): Pick<Source
   const { translations, ...message } = source.messages?.[Number(place)] ?? {}
   const { actions: titles, ...texts } = (tag !== undefined && translations?.[tag]) || {}
   const actions = message.actions?.map((action) => ({ ...action, title: titleIn(titles, action.id) ?? action.title }))
-  return { message: { ...message, ...texts, ...(actions && { actions }) } }
+  return { message: { ...message, ...withoutEmpty(texts), ...(actions && { actions }) } }
 }
+
+/** A text that is empty is one that the translation lacks: a file has a line for it before it is translated. */
+const withoutEmpty = (texts: Omit<Translation, 'actions'>) =>
+  Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''))
 
 /** The translated text of a button. A button may be called constructor, which every object inherits. */
 export const titleIn = (titles: Readonly<Record<string, string>> | undefined, id: string): string | undefined =>

@@ -51,6 +51,25 @@ describe('a campaign in several languages', () => {
     })
   })
 
+  it('has the texts of the default language where a translation has empty ones', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', { id: 'lyon-phone', locale_language: 'fr' })
+    const { warnings } = await givenCampaign(service, project, {
+      message: {
+        title: 'Hello {{ user.name }}',
+        image_url: 'https://example.com/a.png',
+        language: 'en',
+        translations: { fr: { title: '', body: 'Salut', image_url: '', landing_url: '' } }
+      }
+    })
+    assert.deepEqual(warnings, [])
+    const { trigger_id } = await run(project, users('ana'))
+    const pushed = sender.pushes.findLast(({ deviceId }) => deviceId === 'lyon-phone')?.content as Json
+    const texts = { title: 'Hello ', body: 'Salut', imageUrl: 'https://example.com/a.png' }
+    assert.deepEqual(pushed.notification, texts)
+    assert.equal((await messagesOf(project, trigger_id))[0]!.language, 'fr')
+  })
+
   it('refuses tags that are none, or name one language twice', async () => {
     const project = await service.project()
     const reply = await service.manage('PUT', `/projects/${project.id}/campaigns/news`, {

@@ -26,7 +26,7 @@ export const TranslationSchema = Type.Object(
       })
     )
   },
-  { description: 'The texts of one language. A text that is absent here is the one of the default language.' }
+  { description: 'The texts of one language. A text that is absent or empty here is the one of the default language.' }
 )
 type Translation = Static<typeof TranslationSchema>
 

@@ -26,8 +26,8 @@ export function translationWarnings(
       warnings.push(`${path} has translations, but no language: a device in its language may get a translation.`)
     for (const tag of tags)
       for (const [field, own, other] of pairsIn(message, translations[tag]!)) {
-        // A text that is not translated is the one of the default language, with all its placeholders.
-        if (own === undefined || other === undefined) continue
+        // A text that is absent or empty is the one of the default language, with all its placeholders.
+        if (!own || !other) continue
         const [had, has] = [namesIn(own), namesIn(other)]
         if (!had || !has) continue
         for (const name of had)

@@ -1,4 +1,4 @@
-import { type Context, Liquid } from 'liquidjs'
+import { type Context, type FilterImplOptions, Liquid } from 'liquidjs'
 import { chargedOperators, chargeFilters, textOf } from './budget.ts'
 import { watchOutputs } from './missing.ts'
 
@@ -60,6 +60,7 @@ export function createEngine(): Liquid {
   for (const name of Object.keys(engine.tags)) if (!tags.has(name)) delete engine.tags[name]
   for (const name of Object.keys(engine.filters)) if (!filters.has(name)) engine.unregisterFilter(name)
   engine.registerFilter('number_with_delimiter', withDelimiter)
+  engine.registerFilter('date', inAnyZone(engine.filters.date as (...args: unknown[]) => unknown))
   chargeFilters(engine)
   countSteps(engine)
   watchOutputs(engine)
@@ -72,6 +73,20 @@ function withDelimiter(value: unknown, mark: unknown = ','): string {
   const whole = text.length <= 40 ? /^-?\d+(?=\.\d+$|$)/.exec(text)?.[0] : undefined
   return whole === undefined ? text : whole.replace(/\B(?=(?:\d{3})+$)/g, textOf(mark)) + text.slice(whole.length)
 }
+
+/**
+ * Writes dates of a zone that is none in UTC, as those without a zone: devices and users name zones in any way, and one that
+ * is wrong must not cost the message.
+ */
+const inAnyZone = (date: (...args: unknown[]) => unknown): FilterImplOptions =>
+  function (this: unknown, value: unknown, format: unknown, zone: unknown) {
+    try {
+      return date.call(this, value, format, zone)
+    } catch (error) {
+      if (error instanceof RangeError && /time zone/i.test(error.message)) return date.call(this, value, format)
+      throw error
+    }
+  }
 
 /** Counts loops and written text, which the library does not count. Every block passes here. */
 function countSteps({ renderer }: Liquid): void {

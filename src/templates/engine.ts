@@ -1,5 +1,6 @@
 import { type Context, type FilterImplOptions, Liquid } from 'liquidjs'
 import { chargedOperators, chargeFilters, textOf } from './budget.ts'
+import { refuseBareDots } from './dots.ts'
 import { watchOutputs } from './missing.ts'
 
 export const templateLimits = {
@@ -64,6 +65,7 @@ export function createEngine(): Liquid {
   chargeFilters(engine)
   countSteps(engine)
   watchOutputs(engine)
+  refuseBareDots()
   return engine
 }
 

@@ -1,3 +1,4 @@
+import { Refusal } from '../platform/errors.ts'
 import { contentOf, type Source } from './content.ts'
 import { type Made, type Make, makeOf } from './making.ts'
 import { noteMissing, notingMissing } from './missing.ts'
@@ -57,12 +58,26 @@ interface Text {
 function textOf(content: Pick<Source, 'message' | 'live_activity'>): Text {
   const templates: Template[] = []
   const make = makeOf<Values>(content, (source) => {
-    const template = compileTemplate(source)
+    const template = compiled(source)
     templates.push(template)
     return ({ scope, once }) => once(template) ?? template.render(scope)
   })
   const isShared = ({ dependsOn }: Template) => !dependsOn.has('user') && !dependsOn.has('device')
   return { make, shared: new Set(templates.filter(isShared)) }
+}
+
+/** A template that an older version of the service saved, and that this one refuses, fails its messages. */
+function compiled(source: string): Template {
+  try {
+    return compileTemplate(source)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const { message } = error
+    const render = () => {
+      throw new TemplateFailed(message)
+    }
+    return { dependsOn: new Set(), names: [], unknown: [], render }
+  }
 }
 
 const ofTrigger = ({ dependsOn }: Template) => dependsOn.has('trigger') || dependsOn.has('event')

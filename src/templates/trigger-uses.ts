@@ -37,15 +37,24 @@ const listNames: ReadonlySet<string> = new Set(['size', 'first', 'last'])
 type Node = Parsed & { name?: string }
 type Argument = NonNullable<ReturnType<NonNullable<Parsed['arguments']>>> extends Iterable<infer One> ? One : never
 
-/** Every value of the trigger that a template refers to, once for each place. The template must be valid. */
+/** Every value of the trigger that a template refers to, once for each place; none of one that cannot be read. */
 export function triggerUses(source: string): TriggerUse[] {
   if (!isTemplate(source) || !/trigger|event/.test(source)) return []
   const found: TriggerUse[] = []
-  const parsed = engine.parse(source)
+  const parsed = parsedOrNone(source)
   withoutPlaces(() => {
     for (const node of parsed) visit(node, new Set(), found)
   })
   return found
+}
+
+/** An older version of the service may have saved what this one refuses. */
+function parsedOrNone(source: string): Parsed[] {
+  try {
+    return engine.parse(source)
+  } catch {
+    return []
+  }
 }
 
 /** `guarded`: the paths that enclosing conditions mention. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Refusal } from '../../src/platform/errors.ts'
+import { renderingOf } from '../../src/templates/rendering.ts'
 import {
   compileTemplate,
   deviceScope,
@@ -8,6 +9,7 @@ import {
   type TemplateScope,
   userScope
 } from '../../src/templates/template.ts'
+import { triggerUses } from '../../src/templates/trigger-uses.ts'
 
 const scope: TemplateScope = {
   trigger: { item: 'Tea <b>', price: 4.5, deep: { list: ['a', 'b'], 'odd name': 'x' }, none: null, list: [3, 1, 2] },
@@ -56,7 +58,8 @@ describe('a template', () => {
     ['{{ "2026-11-15T00:30:00Z" | date: "%H:%M", "Asia/Seoul" }}', '09:30'],
     ['{{ "2026-11-15T00:30:00Z" | date: "%H:%M", "+09:00" }} {{ 0 | date: "%H:%M", 60 }}', '09:30 23:00'],
     ['{{ 0 | date: "%H", "" }} {{ 0 | date: "%H", "Mars/Olympus" }} {{ 0 | date: "%H", "UTC+2" }}', '00 00 00'],
-    ['{% raw %}{{ user.id }}{% endraw %}{% comment %}x{% endcomment %}', '{{ user.id }}']
+    ['{% raw %}{{ user. }}{% endraw %}{% comment %}{{ user. }}{% endcomment %}', '{{ user. }}'],
+    ['{% for n in (1..3) %}{{ n }}{% endfor %} {{ 1. }} {{ "a." | append: "." }}{{ trigger["."] }}', '123 1 a..']
   ]
   for (const [source, text] of cases) it(`${source} renders to ${text}`, () => assert.equal(render(source), text))
 
@@ -125,6 +128,13 @@ describe('a template that cannot be parsed', () => {
     ['\n\n {% nothing %}', 'line 3, column 2'],
     ['{% for %}{% endfor %}', 'line 1, column 1'],
     ['{% endif %}', 'line 1, column 1'],
+    ['{{ user. }}', 'line 1, column 8'],
+    ['{{ user.  | upcase }}', 'line 1, column 8'],
+    ['{{ user.deep. }}{{ user.name }}', 'line 1, column 13'],
+    ['{{ user.name | default: user. }}', 'line 1, column 29'],
+    ['a\n{% if user. == blank %}b{% endif %}', 'line 2, column 11'],
+    ['{% for one in trigger. %}{% endfor %}', 'line 1, column 22'],
+    ['{{ user[trigger.] }}', 'line 1, column 16'],
     ['{{ }}', 'line 1, column 4']
   ]
   for (const [source, place] of cases)
@@ -134,6 +144,13 @@ describe('a template that cannot be parsed', () => {
       assert.ok(details[0]!.message.startsWith(`${place}: `), details[0]!.message)
       assert.ok(!/line:|\n/.test(details[0]!.message), details[0]!.message)
     })
+
+  it('fails its messages where an older version saved it', () => {
+    const { make } = renderingOf({ name: 'X', message: { title: '{{ user. | json }}' } }).for({ properties: {} })
+    const recipient = { device_id: 'd', project_user_id: null, properties: {}, platform: 'IOS', facts: {} } as const
+    assert.throws(() => make(recipient), /^TemplateFailed: template: line 1, column 8: a name must follow the dot$/)
+    assert.deepEqual(triggerUses('{{ trigger. | json }}'), [])
+  })
 
   it('is one that reads files, evaluates text, rolls dice or takes the square of the time', () => {
     for (const tag of [

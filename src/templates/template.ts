@@ -1,11 +1,11 @@
 import { LiquidError, type Template as Parsed, Token } from 'liquidjs'
 import { type Detail, Refusal } from '../platform/errors.ts'
 import { isStorable } from '../platform/json.ts'
+import { doubtsIn } from './doubts.ts'
 import { createEngine, templateLimits } from './engine.ts'
+import { type TemplateRoot, templateRoots } from './roots.ts'
 
-/** `event` is the event of an event-triggered campaign: the same values as `trigger`. */
-export const templateRoots = ['trigger', 'event', 'user', 'device', 'campaign'] as const
-export type TemplateRoot = (typeof templateRoots)[number]
+export { type TemplateRoot, templateRoots }
 
 /** The values of a template. Roots that it does not depend on may be absent. */
 export type TemplateScope = Partial<Record<TemplateRoot, Readonly<Record<string, unknown>>>>
@@ -14,8 +14,8 @@ export interface Template {
   readonly dependsOn: ReadonlySet<TemplateRoot>
   /** All values it refers to, such as user.name. */
   readonly names: readonly string[]
-  /** Names in it that never have a value. */
-  readonly unknown: readonly string[]
+  /** Names in it that never have a value, and what else is probably not meant, each as the end of a sentence. */
+  readonly doubts: readonly string[]
   /** Throws `TemplateFailed`. Synchronous and short: see the limits of the engine. */
   render(scope: TemplateScope): string
 }
@@ -44,10 +44,10 @@ export function readTemplate(source: string, path: string, problems: Detail[]): 
   try {
     const fault = tooLarge(source)
     if (fault) throw new Error(fault)
-    if (!isTemplate(source)) return { dependsOn: new Set(), names: [], unknown: [], render: () => source }
+    if (!isTemplate(source)) return { dependsOn: new Set(), names: [], doubts: [], render: () => source }
     const parsed = engine.parse(source)
-    const { dependsOn, names, unknown } = namesIn(parsed)
-    return { dependsOn, names, unknown, render: (scope) => render(parsed, dependsOn, scope) }
+    const facts = factsOf(parsed)
+    return { ...facts, render: (scope) => render(parsed, facts.dependsOn, scope) }
   } catch (error) {
     problems.push({ path, message: placed(error) })
     return undefined
@@ -67,14 +67,15 @@ function tooLarge(source: string): string | undefined {
 }
 
 /** Includes roots that a variable of the template hides: one too many does no harm. */
-function namesIn(parsed: Parsed[]): Pick<Template, 'dependsOn' | 'names' | 'unknown'> {
-  const { variables, globals, locals } = withoutPlaces(() => engine.analyzeSync(parsed, { partials: false }))
-  const known: readonly string[] = templateRoots
-  return {
-    names: templateRoots.flatMap((root) => [...new Set((variables[root] ?? []).map(String))]),
-    dependsOn: new Set(templateRoots.filter((root) => Object.hasOwn(variables, root))),
-    unknown: Object.keys(globals).filter((name) => !known.includes(name) && !Object.hasOwn(locals, name))
-  }
+function factsOf(parsed: Parsed[]): Omit<Template, 'render'> {
+  return withoutPlaces(() => {
+    const found = engine.analyzeSync(parsed, { partials: false })
+    return {
+      names: templateRoots.flatMap((root) => [...new Set((found.variables[root] ?? []).map(String))]),
+      dependsOn: new Set(templateRoots.filter((root) => Object.hasOwn(found.variables, root))),
+      doubts: doubtsIn(parsed, found)
+    }
+  })
 }
 
 /**

@@ -120,6 +120,30 @@ describe('the dependencies of a template', () => {
   })
 })
 
+describe('the doubts about a template', () => {
+  const whole = (root: string) =>
+    `has {{ ${root} }}, which writes all properties as JSON: add a name, or | json if that is meant`
+  const ofDevice = 'there are device.id, device.platform, device.locale, device.language, device.timezone'
+  const cases: [source: string, ...doubts: string[]][] = [
+    ['{{ user.name }} {{ event.amount }} {{ device.timezone }} {{ campaign.id }} {{ device.id.size }}'],
+    ['{{ name }}', 'refers to name, which is always empty: there are trigger, event, user, device, campaign'],
+    ['{{ user }}', whole('user')],
+    ['{% if user %}{% echo trigger | default: "x" %}{% endif %}{{ trigger }}', whole('trigger')],
+    ['{% for one in user %}{{ one }}{% endfor %}{% if event %}x{% endif %}{{ user | json }}{{ user.deep }}'],
+    ['{% for event in trigger.all %}{{ event }}{{ event.a }}{% endfor %}{% assign user = "x" %}{{ user }}'],
+    ['{{ device.model }}', `refers to device.model, which is always empty: ${ofDevice}`],
+    [
+      '{% if campaign.foo.x %}{% endif %}',
+      'refers to campaign.foo.x, which is always empty: there are campaign.id, campaign.name'
+    ],
+    ['{% for device in trigger.all %}{{ device.model }}{% endfor %}{{ device[trigger.x] }}{{ device.size }}'],
+    ['{{ 0 | date: "%H", "Asia/Soul" }}', 'has the zone "Asia/Soul", which is none: dates are in UTC'],
+    ['{{ 0 | date: "%H", "Asia/Seoul" }}{{ 0 | date: "%H", "+09:00" }}{{ 0 | date: "%H", device.timezone }}']
+  ]
+  for (const [source, ...doubts] of cases)
+    it(`${source}: ${doubts.join('; ') || 'none'}`, () => assert.deepEqual(compileTemplate(source).doubts, doubts))
+})
+
 describe('a template that cannot be parsed', () => {
   const cases: [source: string, place: string][] = [
     ['{{ user.name }', 'line 1, column 1'],

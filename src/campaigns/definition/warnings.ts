@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
-import { isTemplate, readTemplate, templateRoots, templatesOf } from '../../templates/templates.ts'
+import { isTemplate, readTemplate, templatesOf } from '../../templates/templates.ts'
 import type { Campaign } from './definition.ts'
 import { everyMessage } from './messages.ts'
 import { richWarnings } from './rich.ts'
 import { isOver } from './schedule-rules.ts'
 import { translationWarnings } from './text-warnings.ts'
 
-/** For each template, the names in it, and those that are always empty. The oldest entry is dropped first. */
-const names = new Map<string, { all: readonly string[]; unknown: readonly string[] }>()
+/** For each template, the names in it, and what is probably not meant. The oldest entry is dropped first. */
+const names = new Map<string, { all: readonly string[]; doubts: readonly string[] }>()
 const mostNames = 2_000
 /** Characters of templates that one response parses, so that a long list costs no more than one long campaign. */
 const mostRead = 65_536
@@ -24,8 +24,9 @@ export async function readWarnings(campaigns: readonly Campaign[]): Promise<void
       sinceTurn += source.length
       if (read > mostRead) return
       if (names.size >= mostNames) names.delete(names.keys().next().value!)
-      const { names: all, unknown } = readTemplate(source, path, []) ?? { names: [], unknown: [] }
-      names.set(source, { all: all.slice(0, 50), unknown: unknown.slice(0, 20) })
+      const template = readTemplate(source, path, [])
+      const [all, doubts] = template ? [template.names, template.doubts] : [[], []]
+      names.set(source, { all: all.slice(0, 50), doubts: doubts.slice(0, 20) })
       if (sinceTurn < perTurn) continue
       sinceTurn = 0
       await setImmediate()
@@ -41,10 +42,8 @@ export function warningsOf(campaign: Campaign): string[] {
   for (const name of ['message', 'variants', 'steps'] as const)
     if (live_activity && campaign[name])
       warnings.push(`${name} is not sent: the campaign starts a Live Activity instead.`)
-  for (const [path, source = ''] of templatesOf(campaign)) {
-    for (const name of names.get(source)?.unknown ?? [])
-      warnings.push(`${path} refers to ${name}, which is always empty: there are ${templateRoots.join(', ')}.`)
-  }
+  for (const [path, source = ''] of templatesOf(campaign))
+    for (const doubt of names.get(source)?.doubts ?? []) warnings.push(`${path} ${doubt}.`)
   for (const one of everyMessage(campaign)) warnings.push(...richWarnings(one.message, one.path))
   warnings.push(...translationWarnings(campaign, (source) => (isTemplate(source) ? names.get(source)?.all : [])))
   return warnings.slice(0, 20)

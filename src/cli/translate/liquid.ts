@@ -1,5 +1,5 @@
 import type { Detail } from '../../platform/errors.ts'
-import { readTemplate, templateRoots } from '../../templates/templates.ts'
+import { readTemplate } from '../../templates/templates.ts'
 
 /** A text in the words of Tidings, and what could not be said in them. */
 export interface TranslatedText {
@@ -125,6 +125,6 @@ function checked(text: string, problems: string[]): TranslatedText {
   const found: Detail[] = []
   const template = readTemplate(text, 'text', found)
   problems.push(...found.map(({ message }) => message))
-  for (const name of template?.unknown ?? []) problems.push(`${name}: there are only ${templateRoots.join(', ')}`)
+  problems.push(...(template?.doubts ?? []))
   return { text, problems }
 }

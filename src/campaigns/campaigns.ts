@@ -8,6 +8,7 @@ import { readTriggerRequest } from './audience/request.ts'
 import { unknownFields, warningOf } from './audience/unknown-fields.ts'
 import type { Campaign } from './definition/definition.ts'
 import { cannotRun } from './definition/running.ts'
+import { ignoredFields, readWarnings, warningsOf } from './definition/warnings.ts'
 import { createPreview } from './preview/preview.ts'
 import type { UsersUnderWay } from './preview/reach.ts'
 import { createTestSend } from './preview/test-send.ts'
@@ -126,8 +127,11 @@ export function createCampaigns(options: CampaignsOptions) {
     async previewDraft(projectId: ProjectId, campaign: unknown, body: unknown) {
       const definition = await saving.check(campaign)
       const { type, schedule } = definition
+      const { warnings, ...previewed } = await previewBody(projectId, definition, body)
+      await readWarnings([definition])
       return {
-        ...(await previewBody(projectId, definition, body)),
+        ...previewed,
+        warnings: [...warnings, ...warningsOf(definition), ...ignoredFields(campaign)],
         ...(type === 'scheduled' && schedule && { next_at: upcoming(schedule, Date.now(), shownAhead) }),
         cannot_run: cannotRun(definition)
       }

@@ -4,8 +4,7 @@ import { pageOf } from '../platform/http/paging.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller, NamesOf } from '../projects/projects.ts'
 import type { Campaigns } from './campaigns.ts'
-import { unknownFields } from './definition/definition.ts'
-import { readWarnings, warningsOf } from './definition/warnings.ts'
+import { ignoredFields, readWarnings, warningsOf } from './definition/warnings.ts'
 import { CampaignQuery, campaignPage } from './list.ts'
 import { campaignTrialRoutes } from './preview/routes.ts'
 import type { Expected, Saved } from './saving.ts'
@@ -144,11 +143,10 @@ function aheadOf({ definition: { type, status, schedule } }: CampaignRow): { nex
 async function saved(reply: FastifyReply, { row, result }: Saved, body: unknown = {}) {
   await readWarnings([row.definition])
   const { warnings, ...campaign } = responseOf(row)
-  const ignored = unknownFields(body).map((path) => `${path} is not a field of a campaign, and is ignored.`)
   return tagged(reply, row.version, {
     ...campaign,
     ...aheadOf(row),
-    warnings: [...warnings, ...ignored],
+    warnings: [...warnings, ...ignoredFields(body)],
     result
   })
 }

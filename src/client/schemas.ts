@@ -1061,7 +1061,7 @@ export interface CampaignPreview {
     path: string
     message: string
   }[]
-  /** Fields of the request that a trigger ignores, as unknown field "recipients"; at most five. */
+  /** Fields of the request that a trigger ignores, as unknown field "recipients"; at most five. For a draft also what saving it warns of. */
   warnings: string[]
 }
 

@@ -34,3 +34,11 @@ test('B.1: the command line shows the fields that a trigger ignored', async (t) 
   const json = await tidings('campaign', 'preview', 'news', '--user', 'demo-user', '--json', ...through)
   assert.deepEqual(json.json<{ warnings: string[] }>().warnings, ['unknown field "recipients"'])
 })
+
+test('a preview of a file shows what saving the campaign warns of', async (t) => {
+  const { feed } = await startService(t)
+  const odd = 'campaign_id: odd\nname: Odd\nmessage: { title: "Hi {{ name }}" }\n'
+  const { code, stderr } = await feed(odd, 'campaign', 'preview', '-f', '-', '--user', 'demo-user')
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /^Warning: message\.title refers to name, which is always empty: there are trigger, [^\n]*\n$/)
+})

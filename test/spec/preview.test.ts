@@ -193,4 +193,18 @@ describe('POST /manage/v1/projects/{id}/campaigns:preview', () => {
     ])
     assert.equal((await preview({ campaign: { ...planned, status: 'active' }, ...everyone })).status, 400)
   })
+
+  it('warns as saving the campaign does, and of fields that a trigger ignores', async () => {
+    const project = await service.project()
+    const campaign = {
+      name: 'Draft',
+      statsu: 'active',
+      message: { title: 'Hi {{ first_name }}', translations: { fr: { title: 'Salut' } } }
+    }
+    const path = `/projects/${project.id}/campaigns`
+    const draft = await service.manage('POST', `${path}:preview`, { json: { campaign, to: 'ana' } })
+    const saved = await service.manage('PUT', `${path}/draft`, { json: campaign })
+    assert.equal(saved.json.warnings.length, 3)
+    assert.deepEqual(draft.json.warnings, ['unknown field "to"', ...saved.json.warnings])
+  })
 })

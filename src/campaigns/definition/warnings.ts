@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { isTemplate, readTemplate, templatesOf } from '../../templates/templates.ts'
-import type { Campaign } from './definition.ts'
+import { type Campaign, unknownFields } from './definition.ts'
 import { everyMessage } from './messages.ts'
 import { richWarnings } from './rich.ts'
 import { isOver } from './schedule-rules.ts'
@@ -48,3 +48,7 @@ export function warningsOf(campaign: Campaign): string[] {
   warnings.push(...translationWarnings(campaign, (source) => (isTemplate(source) ? names.get(source)?.all : [])))
   return warnings.slice(0, 20)
 }
+
+/** Warnings about fields of a campaign as it was given. */
+export const ignoredFields = (given: unknown): string[] =>
+  unknownFields(given).map((path) => `${path} is not a field of a campaign, and is ignored.`)

@@ -116,7 +116,8 @@ export const PreviewAnswer = Type.Object({
     })
   ),
   warnings: Type.Array(Type.String(), {
-    description: 'Fields of the request that a trigger ignores, as unknown field "recipients"; at most five.'
+    description:
+      'Fields of the request that a trigger ignores, as unknown field "recipients"; at most five. For a draft also what saving it warns of.'
   })
 })
 export type Preview = Static<typeof PreviewAnswer>

@@ -1,4 +1,4 @@
-import { type Context, type FilterImplOptions, Liquid } from 'liquidjs'
+import { type Context, type FilterImplOptions, Liquid, toValue } from 'liquidjs'
 import { chargedOperators, chargeFilters, textOf } from './budget.ts'
 import { refuseBareDots } from './dots.ts'
 import { watchOutputs } from './missing.ts'
@@ -61,7 +61,8 @@ export function createEngine(): Liquid {
   for (const name of Object.keys(engine.tags)) if (!tags.has(name)) delete engine.tags[name]
   for (const name of Object.keys(engine.filters)) if (!filters.has(name)) engine.unregisterFilter(name)
   engine.registerFilter('number_with_delimiter', withDelimiter)
-  engine.registerFilter('date', inAnyZone(engine.filters.date as (...args: unknown[]) => unknown))
+  engine.registerFilter('date', inAnyZone(engine.filters.date as Filter))
+  for (const name of ['divided_by', 'modulo']) engine.registerFilter(name, byNumber(engine.filters[name] as Filter))
   chargeFilters(engine)
   countSteps(engine)
   watchOutputs(engine)
@@ -76,11 +77,21 @@ function withDelimiter(value: unknown, mark: unknown = ','): string {
   return whole === undefined ? text : whole.replace(/\B(?=(?:\d{3})+$)/g, textOf(mark)) + text.slice(whole.length)
 }
 
+type Filter = (...args: unknown[]) => unknown
+
+/** Fails where Ruby's Liquid does, and not with the text Infinity or NaN. A divisor that is missing or no number is 0 there too. */
+const byNumber = (filter: Filter): FilterImplOptions =>
+  function (this: unknown, value: unknown, by: unknown, ...more: unknown[]) {
+    const divisor = Number(toValue(by)) || 0
+    if (divisor === 0) throw new Error('divided by 0')
+    return filter.call(this, value, divisor, ...more)
+  }
+
 /**
  * Writes dates of a zone that is none in UTC, as those without a zone: devices and users name zones in any way, and one that
  * is wrong must not cost the message.
  */
-const inAnyZone = (date: (...args: unknown[]) => unknown): FilterImplOptions =>
+const inAnyZone = (date: Filter): FilterImplOptions =>
   function (this: unknown, value: unknown, format: unknown, zone: unknown) {
     try {
       return date.call(this, value, format, zone)

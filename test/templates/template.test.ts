@@ -54,6 +54,10 @@ describe('a template', () => {
     ['{{ trigger.deep }}', '{"list":["a","b"],"odd name":"x"}'],
     ['{% case device.platform %}{% when "IOS" %}i{% when "ANDROID" %}a{% endcase %}', 'i'],
     ['{% assign x = user.name | append: "!" %}{% capture y %}{{ x }}{{ x }}{% endcapture %}{{ y }}', 'Ana!Ana!'],
+    [
+      '{{ 7 | divided_by: 2 }} {{ 7 | divided_by: "2", true }} {{ -7 | modulo: 3 }} {{ 0 | divided_by: 4 }}',
+      '3.5 3 2 0'
+    ],
     ['{{ "2026-11-15T00:30:00+09:00" | date: "%Y-%m-%d %H:%M" }}', '2026-11-14 15:30'],
     ['{{ "2026-11-15T00:30:00Z" | date: "%H:%M", "Asia/Seoul" }}', '09:30'],
     ['{{ "2026-11-15T00:30:00Z" | date: "%H:%M", "+09:00" }} {{ 0 | date: "%H:%M", 60 }}', '09:30 23:00'],
@@ -71,6 +75,12 @@ describe('a template', () => {
     assert.equal(render('a{{ "%00" | url_decode }}{{ "AGI=" | base64_decode }}'), 'ab')
     const zone = { trigger: { zone: '🎉'.repeat(500) } }
     assert.equal(render('{{ "2026-11-15" | date: "%H", trigger.zone }}', zone), '00')
+  })
+
+  it('fails where it divides by 0, by a missing value or by a word', () => {
+    for (const filter of ['divided_by: 0', 'modulo: 0', 'divided_by: trigger.missing', 'modulo: "x"', 'divided_by'])
+      assert.throws(() => render(`{{ 7 | ${filter} }}`), /^TemplateFailed: line 1, column 1: divided by 0$/, filter)
+    assert.equal(render('{% if trigger.missing %}{{ 7 | divided_by: trigger.missing }}{% endif %}'), '')
   })
 
   it('of an anonymous user has no user.id, not even the property of that name', () => {

@@ -70,6 +70,27 @@ describe('a campaign in several languages', () => {
     assert.equal((await messagesOf(project, trigger_id))[0]!.language, 'fr')
   })
 
+  it('is saved with a warning of a language that nobody knows', async () => {
+    const project = await service.project()
+    const translations = {
+      german: { title: 'Hallo' },
+      hebrew: {},
+      'qx-Latn-JP': { title: 'x' },
+      gsw: {},
+      'zh-Hant': {},
+      iw: {}
+    }
+    const { warnings } = await givenCampaign(service, project, {
+      message: { title: 'Hi', language: 'English', translations }
+    })
+    assert.deepEqual(warnings, [
+      'message.language is no known language; did you mean en?',
+      'message.translations.german is no known language; did you mean de?',
+      'message.translations.hebrew is no known language; did you mean he?',
+      'message.translations.qx-Latn-JP is no known language: devices report tags such as en, pt-BR or zh-Hant.'
+    ])
+  })
+
   it('refuses tags that are none, or name one language twice', async () => {
     const project = await service.project()
     const reply = await service.manage('PUT', `/projects/${project.id}/campaigns/news`, {

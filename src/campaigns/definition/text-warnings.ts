@@ -1,4 +1,5 @@
 import { titleIn } from '../../templates/templates.ts'
+import { languageWarnings } from './language-warnings.ts'
 import { everyMessage } from './messages.ts'
 import type { CampaignFields, Message } from './schema.ts'
 
@@ -11,8 +12,8 @@ const pairsIn = (message: Message, translation: NonNullable<Message['translation
 ]
 
 /**
- * Warnings about translations: a placeholder that one language has and another lacks. `namesIn` returns the names in a
- * template, such as user.name; undefined: it was not read.
+ * Warnings about translations: a language that nobody knows, and a placeholder that one language has and another lacks.
+ * `namesIn` returns the names in a template, such as user.name; undefined: it was not read.
  */
 export function translationWarnings(
   campaign: CampaignFields,
@@ -22,6 +23,7 @@ export function translationWarnings(
   for (const { path, message } of everyMessage(campaign)) {
     const { language, translations = {} } = message
     const tags = Object.keys(translations)
+    warnings.push(...languageWarnings(message, path))
     if (tags.length > 0 && language === undefined)
       warnings.push(`${path} has translations, but no language: a device in its language may get a translation.`)
     for (const tag of tags)

@@ -1,10 +1,12 @@
-import { LiquidError, type Template as Parsed, Token } from 'liquidjs'
+import { type Template as Parsed, Token } from 'liquidjs'
 import { type Detail, Refusal } from '../platform/errors.ts'
 import { isStorable } from '../platform/json.ts'
 import { doubtsIn } from './doubts.ts'
 import { createEngine, templateLimits } from './engine.ts'
+import { placed as placedFault } from './faults.ts'
 import { type TemplateRoot, templateRoots } from './roots.ts'
 
+export { tooLong } from './faults.ts'
 export { type TemplateRoot, templateRoots }
 
 /** The values of a template. Roots that it does not depend on may be absent. */
@@ -109,22 +111,7 @@ function render(parsed: Parsed[], dependsOn: ReadonlySet<TemplateRoot>, scope: T
  */
 export const storable = (text: string): string => (isStorable(text) ? text : text.replace(/[\0\p{Surrogate}]/gu, ''))
 
-export const tooLong = 'it takes longer than one rendering may; loop over less'
-
-/** Clearer words for errors of the library. */
-const inWords = new Map([
-  ['memory alloc limit exceeded', 'it takes more work than one rendering may; loop over less'],
-  ['template render limit exceeded', tooLong]
-])
-
-/** "line 2, column 7: tag if is not closed", as far as the library knows the position. */
-function placed(error: unknown): string {
-  const message = (error as Error).message
-  if (!LiquidError.is(error)) return message
-  const [line, column] = error.token.getPosition()
-  const plain = message.split('\n')[0]!.replace(/(?:, file:.*)?, line:\d+, col:\d+$/, '')
-  return `line ${line}, column ${column}: ${inWords.get(plain) ?? plain}`
-}
+const placed = (error: unknown) => placedFault(error, Object.keys(engine.filters))
 
 /** `user.name` is a property, `user.id` the project_user_id, `user.properties.id` the property of that name. */
 export const userScope = (projectUserId: string | null, properties: Readonly<Record<string, unknown>>) => ({

@@ -179,6 +179,25 @@ describe('a template that cannot be parsed', () => {
       assert.ok(!/line:|\n/.test(details[0]!.message), details[0]!.message)
     })
 
+  it('is refused with what to write instead, where that is plain', () => {
+    const braze = `\${…} is of Braze: write {{ user.first_name }}, or have tidings translate braze rewrite the text`
+    const cases: [source: string, message: string][] = [
+      ['{% if user.points = 5 %}{% endif %}', 'line 1, column 19: unexpected =: write == to compare'],
+      ['{% if a %}\n{% elsif user.a=5 %}{% endif %}', 'line 2, column 16: unexpected =: write == to compare'],
+      ['{% if user.a === 5 %}{% endif %}', 'line 1, column 16: unexpected =: write == to compare'],
+      ['{% if user.a && user.b %}{% endif %}', 'line 1, column 14: unexpected &&: write and'],
+      ['{% if user.a || user.b %}{% endif %}', 'line 1, column 15: unexpected ||: write or'],
+      [`{{ \${first_name} }}`, `line 1, column 4: ${braze}`],
+      [`{{ user.a | default: \${first_name} }}`, `line 1, column 22: ${braze}`],
+      [`{{ custom_attribute.\${plan} }}`, `line 1, column 20: ${braze}`],
+      [`{% for x in \${list} %}{% endfor %}`, `line 1, column 1: ${braze}`],
+      ['{{ user.name | upcas }}', 'line 1, column 1: undefined filter: upcas (did you mean "upcase"?)'],
+      ['{{ user.name | shout }}', 'line 1, column 1: undefined filter: shout'],
+      ['{{ user.a & 5 }}', 'line 1, column 11: expected "|" before filter']
+    ]
+    for (const [source, message] of cases) assert.equal(refusal(source).details[0]!.message, message)
+  })
+
   it('fails its messages where an older version saved it', () => {
     const { make } = renderingOf({ name: 'X', message: { title: '{{ user. | json }}' } }).for({ properties: {} })
     const recipient = { device_id: 'd', project_user_id: null, properties: {}, platform: 'IOS', facts: {} } as const

@@ -4,14 +4,22 @@ import { fixedNames, templateRoots } from './roots.ts'
 type Node = Parsed & { name?: string }
 type Names = Pick<StaticAnalysis, 'globals' | 'locals'>
 
+/** More are not shown, and looking for them takes time. */
+const most = 20
+
 /** What a template that can be rendered probably does not mean, each as the end of a sentence. */
 export function doubtsIn(parsed: readonly Parsed[], names: Names): string[] {
   const known: readonly string[] = templateRoots
   const unknown = Object.keys(names.globals)
     .filter((name) => !known.includes(name) && !Object.hasOwn(names.locals, name))
     .map((name) => alwaysEmpty(name, known))
-  const found = parsed.flatMap((node) => [...doubtsOf(node, new Set(Object.keys(names.locals)))])
-  return [...new Set([...unknown, ...unknownParts(names), ...found])]
+  const doubts = new Set([...unknown, ...unknownParts(names)].slice(0, most))
+  const hidden = new Set(Object.keys(names.locals))
+  for (const node of parsed)
+    for (const doubt of doubtsOf(node, hidden))
+      if (doubts.size < most) doubts.add(doubt)
+      else return [...doubts]
+  return [...doubts]
 }
 
 const alwaysEmpty = (name: string, there: readonly string[]) =>
@@ -66,11 +74,17 @@ const zonesIn = ({ filters }: Value): string[] =>
     return typeof content === 'string' ? [content] : []
   })
 
+/** Zones that there are, in the spellings of templates. Looking one up takes a twentieth of a millisecond. */
+const zones = new Set<string>()
+
 function isZone(name: string): boolean {
+  if (zones.has(name)) return true
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
   } catch {
     return false
   }
+  if (zones.size >= 1_000) zones.clear()
+  zones.add(name)
+  return true
 }

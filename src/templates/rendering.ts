@@ -76,7 +76,7 @@ function compiled(source: string): Template {
     const render = () => {
       throw new TemplateFailed(message)
     }
-    return { dependsOn: new Set(), names: [], doubts: [], render }
+    return { dependsOn: new Set(), names: [], doubts: () => [], render }
   }
 }
 

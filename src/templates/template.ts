@@ -17,7 +17,7 @@ export interface Template {
   /** All values it refers to, such as user.name. */
   readonly names: readonly string[]
   /** Names in it that never have a value, and what else is probably not meant, each as the end of a sentence. */
-  readonly doubts: readonly string[]
+  doubts(): readonly string[]
   /** Throws `TemplateFailed`. Synchronous and short: see the limits of the engine. */
   render(scope: TemplateScope): string
 }
@@ -46,10 +46,10 @@ export function readTemplate(source: string, path: string, problems: Detail[]): 
   try {
     const fault = tooLarge(source)
     if (fault) throw new Error(fault)
-    if (!isTemplate(source)) return { dependsOn: new Set(), names: [], doubts: [], render: () => source }
+    if (!isTemplate(source)) return { dependsOn: new Set(), names: [], doubts: () => [], render: () => source }
     const parsed = engine.parse(source)
     const facts = factsOf(parsed)
-    return { ...facts, render: (scope) => render(parsed, facts.dependsOn, scope) }
+    return { ...facts, doubts: () => doubtsAbout(parsed), render: (scope) => render(parsed, facts.dependsOn, scope) }
   } catch (error) {
     problems.push({ path, message: placed(error) })
     return undefined
@@ -68,17 +68,19 @@ function tooLarge(source: string): string | undefined {
   return undefined
 }
 
+const analyzed = (parsed: Parsed[]) => engine.analyzeSync(parsed, { partials: false })
+
 /** Includes roots that a variable of the template hides: one too many does no harm. */
-function factsOf(parsed: Parsed[]): Omit<Template, 'render'> {
-  return withoutPlaces(() => {
-    const found = engine.analyzeSync(parsed, { partials: false })
-    return {
-      names: templateRoots.flatMap((root) => [...new Set((found.variables[root] ?? []).map(String))]),
-      dependsOn: new Set(templateRoots.filter((root) => Object.hasOwn(found.variables, root))),
-      doubts: doubtsIn(parsed, found)
-    }
-  })
+function factsOf(parsed: Parsed[]): Pick<Template, 'dependsOn' | 'names'> {
+  const { variables } = withoutPlaces(() => analyzed(parsed))
+  return {
+    names: templateRoots.flatMap((root) => [...new Set((variables[root] ?? []).map(String))]),
+    dependsOn: new Set(templateRoots.filter((root) => Object.hasOwn(variables, root)))
+  }
 }
+
+/** Analyzes once more, because few templates are asked for their doubts and many are kept. */
+const doubtsAbout = (parsed: Parsed[]) => withoutPlaces(() => doubtsIn(parsed, analyzed(parsed)))
 
 /**
  * Switches off positions during an analysis, which does not need them. The library counts lines from the start of the

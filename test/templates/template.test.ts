@@ -151,7 +151,7 @@ describe('the doubts about a template', () => {
     ['{{ 0 | date: "%H", "Asia/Seoul" }}{{ 0 | date: "%H", "+09:00" }}{{ 0 | date: "%H", device.timezone }}']
   ]
   for (const [source, ...doubts] of cases)
-    it(`${source}: ${doubts.join('; ') || 'none'}`, () => assert.deepEqual(compileTemplate(source).doubts, doubts))
+    it(`${source}: ${doubts.join('; ') || 'none'}`, () => assert.deepEqual(compileTemplate(source).doubts(), doubts))
 })
 
 describe('a template that cannot be parsed', () => {

@@ -25,8 +25,8 @@ export async function readWarnings(campaigns: readonly Campaign[]): Promise<void
       if (read > mostRead) return
       if (names.size >= mostNames) names.delete(names.keys().next().value!)
       const template = readTemplate(source, path, [])
-      const [all, doubts] = template ? [template.names, template.doubts] : [[], []]
-      names.set(source, { all: all.slice(0, 50), doubts: doubts.slice(0, 20) })
+      const [all, doubts] = template ? [template.names, template.doubts()] : [[], []]
+      names.set(source, { all: all.slice(0, 50), doubts })
       if (sinceTurn < perTurn) continue
       sinceTurn = 0
       await setImmediate()

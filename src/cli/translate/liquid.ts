@@ -125,6 +125,6 @@ function checked(text: string, problems: string[]): TranslatedText {
   const found: Detail[] = []
   const template = readTemplate(text, 'text', found)
   problems.push(...found.map(({ message }) => message))
-  problems.push(...(template?.doubts ?? []))
+  problems.push(...(template?.doubts() ?? []))
   return { text, problems }
 }

@@ -15,7 +15,7 @@ export function doubtsAbout(devices: SentDevice[]): string[] {
   const misspelt = likelyMisspelt(devices)
   if (misspelt.length > 0) doubts.push(fieldWarning(misspelt))
   const user = ofUsers.find((name) => devices.some((device) => Object.hasOwn(device, name)))
-  if (user) doubts.push(`"${user}" logs nobody in: ${logIn}`)
+  if (user) doubts.push(`"${user}" logs no user in: ${logIn}`)
   const zones = unknownZones(devices)
   if (zones.length > 0) doubts.push(`unknown time zone ${zones.join(', ')}: UTC is used`)
   return doubts

@@ -9,8 +9,8 @@ interface Reading {
 let isRefused = false
 
 /**
- * Refuses a dot without a name after it, as in `{{ user. }}`. The library leaves it out, and a name that somebody has not
- * finished would write everything that is stored about the user.
+ * Refuses a dot without a name after it, as in `{{ user. }}`. The library leaves it out, and an unfinished name
+ * would write everything that is stored about the user.
  */
 export function refuseBareDots(): void {
   if (isRefused) return

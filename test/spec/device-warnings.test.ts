@@ -36,7 +36,7 @@ describe('X-Service-Warning of POST /api/v1/devices', () => {
   })
 
   it('names the user of another service, beside other doubts', async () => {
-    const said = '"external_id" logs nobody in: log in by POST /api/v1/devices/{device_id}/user/project-user-id'
+    const said = '"external_id" logs no user in: log in by POST /api/v1/devices/{device_id}/user/project-user-id'
     assert.equal(await warningOf({ external_id: 'ana' }), said)
     assert.equal(
       await warningOf({ tz: 'x', timezone: 'caf\u00e9', external_id: 'ana' }),

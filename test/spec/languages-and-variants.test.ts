@@ -70,7 +70,7 @@ describe('a campaign in several languages', () => {
     assert.equal((await messagesOf(project, trigger_id))[0]!.language, 'fr')
   })
 
-  it('is saved with a warning of a language that nobody knows', async () => {
+  it('is saved with a warning of an unknown language', async () => {
     const project = await service.project()
     const translations = {
       german: { title: 'Hallo' },

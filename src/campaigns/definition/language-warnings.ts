@@ -7,7 +7,7 @@ const known = new Set<string>()
 /** No response shows more warnings. */
 const most = 20
 
-/** Warnings about languages that nobody knows: no device has german, which is de. */
+/** Warnings about unknown languages: no device has german, which is de. */
 export function languageWarnings({ language, translations = {} }: Message, path: string): string[] {
   const warnings: string[] = []
   const add = (place: string, tag: string) => {

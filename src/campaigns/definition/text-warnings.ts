@@ -12,7 +12,7 @@ const pairsIn = (message: Message, translation: NonNullable<Message['translation
 ]
 
 /**
- * Warnings about translations: a language that nobody knows, and a placeholder that one language has and another lacks.
+ * Warnings about translations: an unknown language, and a placeholder that one language has and another lacks.
  * `namesIn` returns the names in a template, such as user.name; undefined: it was not read.
  */
 export function translationWarnings(

@@ -87,7 +87,8 @@ describe('every answer (A.2)', () => {
       ['POST', '/api/v1/triggers/a%20b:cancle', 'Did you mean /api/v1/triggers/a%20b:cancel?'],
       ['POST', '/api/v1/campaigns/news:send', 'There is no ":send" here, but ":preview", ":trigger".'],
       ['GET', '/api/v1/campaigns/news:trigger', undefined],
-      ['GET', '/nowhere', undefined]
+      ['GET', '/nowhere', undefined],
+      ['POST', `/api/v1/user/${'a'.repeat(200)}`, undefined]
     ] as const) {
       const reply = await service.ask(method, path)
       assert.equal(reply.headers['x-service-error-detail'], hint, path)

@@ -3,6 +3,9 @@ import { likely } from '../../unknown-names.ts'
 /** A path as the router knows it, such as `/api/v1/campaigns/:campaign_id::trigger`. */
 export type Pattern = string
 
+/** A header repeats the path, and clients take 16 KiB of headers at most. */
+const longest = 200
+
 /** How a path is routed: as one with an action at its end, as another one, or not at all. */
 type RoutedAs = (path: string) => 'action' | 'other' | undefined
 
@@ -11,6 +14,7 @@ type RoutedAs = (path: string) => 'action' | 'other' | undefined
  * Undefined: no route resembles it.
  */
 export function hintOf(patterns: Pattern[], path: string, routed: RoutedAs): string | undefined {
+  if (path.length > longest) return undefined
   const colon = path.lastIndexOf(':')
   const [before, word] = [path.slice(0, colon), path.slice(colon + 1)]
   const actions = colon > path.lastIndexOf('/') ? actionsOf(patterns, before, routed) : []

@@ -282,14 +282,19 @@ describe('Web Push in a real browser', () => {
       return items[0].request.payload
     })
     assert.deepEqual(arrived, payload)
-    await push(JSON.stringify(arrived))
+    let pushedAt = 0
     const shown = await eventually(async () => {
+      // A browser without processor drops what the developer tools deliver. Its tag makes a second one replace the first.
+      if (Date.now() - pushedAt > 4_000) {
+        await push(JSON.stringify(arrived))
+        pushedAt = Date.now()
+      }
       const found = (await page.evaluate(`navigator.serviceWorker.ready
         .then((registration) => registration.getNotifications())
         .then((all) => all.map(({ title, body, tag, data }) => ({ title, body, tag, data })))`)) as object[]
       assert.equal(found.length, 1)
       return found[0]
-    })
+    }, 20_000)
     const { message_id, landing_url } = payload
     assert.deepEqual(shown, {
       title: 'Hello 👋',

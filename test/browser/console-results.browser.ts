@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import type { Locator } from 'playwright-core'
 import { givenCampaign } from '../support/campaigns.ts'
 import { eventually } from '../support/service.ts'
 import { sees, startWithConsole, story } from './console.ts'
 
 const service = await startWithConsole()
+const reads = (chart: Locator, text: RegExp) =>
+  eventually(async () => assert.match((await chart.getAttribute('aria-valuetext'))!, text))
 const variant = (id: string) => ({ id, weight: 1, message: { title: id } })
 
 story('the results of a campaign show a funnel, its course and its variants with intervals', async (scene) => {
@@ -62,17 +65,22 @@ story('the results of a project show campaigns and direct sends, and the keyboar
   const lines = page.getByRole('table', { name: 'Results by campaign' })
   await sees(lines.getByRole('row', { name: /^Sale/ }), '80 · 80 %')
   await sees(lines.getByRole('row', { name: /^Direct sends/ }), '10 · 100 %')
+  // A slow response: the points of the days stay on the page, and one of them is chosen when those of the hours come.
+  const release = Promise.withResolvers<void>()
+  await page.route(/stats\?interval=hour/, (route) => release.promise.then(() => route.continue()))
   await page.getByText('24 h', { exact: true }).click()
-  const chart = page.getByRole('slider', { name: 'Messages per hour' })
-  await chart.focus()
+  const days = page.getByRole('slider', { name: 'Messages per day' })
+  await days.focus()
   await page.keyboard.press('ArrowLeft')
-  assert.match(
-    (await chart.getAttribute('aria-valuetext'))!,
-    /: 110 sent, 5 failed, 85 delivered, 21 tapped, 9 converted$/
-  )
-  await sees(chart, 'Sent: 110')
+  await reads(days, /: 110 sent, 5 failed, 85 delivered, 21 tapped, 9 converted$/)
+  release.resolve()
+  const hours = page.getByRole('slider', { name: 'Messages per hour' })
+  await hours.focus()
   await page.keyboard.press('ArrowLeft')
-  await eventually(async () => assert.match((await chart.getAttribute('aria-valuetext'))!, /: 0 sent, 0 failed/))
+  await reads(hours, /: 110 sent, 5 failed, 85 delivered, 21 tapped, 9 converted$/)
+  await sees(hours, 'Sent: 110')
+  await page.keyboard.press('ArrowLeft')
+  await reads(hours, /: 0 sent, 0 failed/)
   await scene.look(page, 'the results of a project')
   await lines.getByRole('link', { name: 'Sale' }).click()
   await sees(page, 'Recent triggers')

@@ -21,7 +21,11 @@ export function Results() {
   const [period, choosePeriod] = usePeriod()
   const stats = useQuery({
     queryKey: ['project stats', projectId, period],
-    queryFn: () => project<ProjectStats>(projectId, 'GET', path, { query: queryOf(period) }),
+    queryFn: async () => ({
+      ...(await project<ProjectStats>(projectId, 'GET', path, { query: queryOf(period) })),
+      interval: periods[period].interval
+    }),
+    // It stays until that of the next period is there, with its own interval.
     placeholderData: (before) => before,
     meta: { kinds: ['messages', 'triggers', 'events'] }
   })
@@ -51,7 +55,7 @@ export function Results() {
               Send a push or trigger a campaign, and its figures appear here. Choose a longer period to see older ones.
             </EmptyState>
           ) : (
-            <Found stats={found} hourly={periods[period].interval === 'hour'} />
+            <Found stats={found} />
           )
         }
       </Loaded>
@@ -59,7 +63,11 @@ export function Results() {
   )
 }
 
-const Found = ({ stats: { totals, direct, series, campaigns }, hourly }: { stats: ProjectStats; hourly: boolean }) => (
+const Found = ({
+  stats: { totals, direct, series, campaigns, interval }
+}: {
+  stats: ProjectStats & { interval: 'hour' | 'day' }
+}) => (
   <>
     <Grid>
       <Grid.Col span={{ base: 12, md: 7 }}>
@@ -72,7 +80,7 @@ const Found = ({ stats: { totals, direct, series, campaigns }, hourly }: { stats
       </Grid.Col>
     </Grid>
     <Panel title="Over time">
-      <SeriesChart series={series} hourly={hourly} />
+      <SeriesChart series={series} hourly={interval === 'hour'} />
     </Panel>
     <Panel title="By campaign">
       <ByCampaign campaigns={campaigns} direct={direct} />

@@ -35,9 +35,12 @@ export function BarChart<Name extends string>({
   bars,
   lines = []
 }: Props<Name>) {
-  const [chosen, choose] = useState<number>()
+  // The chosen point by its time, as its place changes when points come and go, and by the label that says what a point is.
+  const [choice, setChoice] = useState<{ label: string; at: string }>()
   const last = points.length - 1
-  const read = chosen === undefined ? undefined : points[Math.min(chosen, last)]
+  const chosen = choice?.label === label ? points.findIndex(({ at }) => at === choice.at) : -1
+  const read = points[chosen]
+  const choose = (place: number) => points[place] && setChoice({ label, at: points[place].at })
   const tallest = ({ counts }: Point<Name>) =>
     Math.max(
       bars.reduce((sum, { name }) => sum + counts[name], 0),
@@ -51,7 +54,7 @@ export function BarChart<Name extends string>({
     const move = moves[event.key]
     if (!move) return
     event.preventDefault()
-    choose(move(chosen ?? last + 1, last))
+    choose(move(read ? chosen : last + 1, last))
   }
   const onPointerMove = ({ clientX, currentTarget }: PointerEvent) => {
     const { left, width } = currentTarget.getBoundingClientRect()
@@ -69,26 +72,19 @@ export function BarChart<Name extends string>({
           aria-label={label}
           aria-valuemin={0}
           aria-valuemax={Math.max(0, last)}
-          aria-valuenow={Math.min(chosen ?? last, last)}
+          aria-valuenow={read ? chosen : last}
           aria-valuetext={points.length === 0 ? 'No points' : textOf(read ?? points[last]!)}
           onKeyDown={onKeyDown}
           onPointerMove={onPointerMove}
-          onPointerLeave={() => choose(undefined)}
-          onBlur={() => choose(undefined)}
+          onPointerLeave={() => setChoice(undefined)}
+          onBlur={() => setChoice(undefined)}
         >
-          <Drawing
-            points={points}
-            bars={bars}
-            lines={lines}
-            height={height}
-            ticks={ticks}
-            chosen={read && points.indexOf(read)}
-          />
+          <Drawing points={points} bars={bars} lines={lines} height={height} ticks={ticks} chosen={read && chosen} />
           {read && (
             <Values
               time={timeOf(read.at)}
               values={[...bars, ...lines].map((each) => ({ ...each, count: read.counts[each.name] }))}
-              right={points.indexOf(read) < points.length / 2}
+              right={chosen < points.length / 2}
             />
           )}
         </Box>

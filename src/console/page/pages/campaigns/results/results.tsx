@@ -33,7 +33,12 @@ export function CampaignResults({ campaign }: { campaign: Campaign }) {
   const path = `/api/v1/campaigns/${encodeURIComponent(campaign.campaign_id)}/stats`
   const stats = useQuery({
     queryKey: ['stats', projectId, campaign.campaign_id, period, by],
-    queryFn: () => project<CampaignStats>(projectId, 'GET', path, { query: { ...queryOf(period), by } }),
+    queryFn: async () => ({
+      ...(await project<CampaignStats>(projectId, 'GET', path, { query: { ...queryOf(period), by } })),
+      interval: periods[period].interval,
+      grouped: by
+    }),
+    // It stays until that of the next choice is there, with its own interval and groups.
     placeholderData: (before) => before,
     meta: { kinds: ['messages', 'triggers', 'events'] }
   })
@@ -56,7 +61,7 @@ export function CampaignResults({ campaign }: { campaign: Campaign }) {
         </Anchor>
       </Group>
       <Loaded query={stats}>
-        {({ totals, series, groups }) =>
+        {({ totals, series, groups, interval, grouped }) =>
           totals.targeted === 0 && totals.converted === 0 ? (
             <EmptyState title="No results in this period">
               Figures appear here as soon as the campaign is sent.
@@ -74,11 +79,11 @@ export function CampaignResults({ campaign }: { campaign: Campaign }) {
                 </Grid.Col>
               </Grid>
               <Panel title="Over time">
-                <SeriesChart series={series} hourly={periods[period].interval === 'hour'} />
+                <SeriesChart series={series} hourly={interval === 'hour'} />
               </Panel>
-              {by && (
-                <Panel title={groupings.find(({ value }) => value === by)!.label}>
-                  <Groups groups={groups} by={by} />
+              {grouped && (
+                <Panel title={groupings.find(({ value }) => value === grouped)!.label}>
+                  <Groups groups={groups} by={grouped} />
                   <Text size="xs" c="dimmed" mt="xs">
                     Shares with the interval in which they lie with 95 % certainty. Where intervals overlap much, the
                     difference may be chance.

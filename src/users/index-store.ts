@@ -38,7 +38,8 @@ export const unindexUsers = (
 ) => `insert into indexed_values (project_id, user_id, property_id, value)
      select $1, c.id, i.id, '' from indexed_properties i cross join ${source} c
       where i.project_id = $1 and i.state <> 'removing' and i.name = any(${names})
-     on conflict (project_id, user_id, property_id) do update set value = excluded.value`
+     on conflict (project_id, user_id, property_id) do update set value = excluded.value
+      where indexed_values.value <> excluded.value`
 
 const columns = 'id, name, state, exact, last_user_id, visited::float8 as visited, created_at'
 const list = statement(

@@ -104,11 +104,17 @@ export const indexedBatch = async (
 ): Promise<SearchedBatch> =>
   (await db.one<SearchedBatch>(indexedRows, [...valuesOf(projectId, batch), propertyId, JSON.stringify(value)]))!
 
-/** About how many users a project has. The planner knows without counting. */
+/** About how many users a project has. The planner knows without counting, but of too few right after an import. */
 export async function aboutUsers(db: Db, projectId: ProjectId): Promise<number> {
   const [row] = await db.adhoc<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>(
     'explain (format json) select 1 from users where project_id = $1',
     [projectId]
   )
   return row?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0
+}
+
+/** How many users were visited, and about how many there are, if the planner knows of more. */
+export async function visitedOf(db: Db, projectId: ProjectId, visited: number) {
+  const about = await aboutUsers(db, projectId)
+  return about > visited ? { visited, about } : { visited }
 }

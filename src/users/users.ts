@@ -19,7 +19,7 @@ export { choicesIn } from './choices.ts'
 export * as consent from './consent-store.ts'
 export * as identity from './identity-store.ts'
 export { indexedProperties, indexedValue } from './index-store.ts'
-export { aboutUsers } from './listing-store.ts'
+export { visitedOf } from './listing-store.ts'
 export {
   checkProjectUserId,
   checkProperties,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ended, everyone, givenCampaign, givenMany, put, run, triggered } from '../support/campaigns.ts'
+import { withClient } from '../support/database.ts'
 import type { Json } from '../support/http.ts'
 import { givenUser } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
@@ -13,6 +14,13 @@ const at = (project: TestProject, id = '', rest = '') =>
 const save = (project: TestProject, id: string, segment: Json, name = id) =>
   service.manage('PUT', at(project, id), { json: { name, segment } })
 const above = (value: unknown) => ({ attribute: 'user.n', operator: 'greater_than', value })
+const indexOdd = async (project: TestProject) => {
+  await service.manage('PUT', `/projects/${project.id}/indexed-properties/odd`)
+  await eventually(async () => {
+    const { json } = await service.manage('GET', `/projects/${project.id}/indexed-properties`)
+    assert.equal(json.items[0].state, 'ready')
+  }, 20_000)
+}
 const campaign = (project: TestProject, wish: Json) =>
   service.manage('PUT', `/projects/${project.id}/campaigns/${wish.campaign_id ?? 'news'}`, {
     json: { name: 'News', status: 'active', message: { title: 'Hello' }, ...wish }
@@ -99,18 +107,15 @@ describe('saved segments', () => {
       { all: [{ not: on('IOS') }, { event: 'open', operator: 'at_most', count: 0 }, odd(true)] },
       { any: [odd(true), above(29)] },
       among(true),
-      among(true, 1)
+      among(true, 1),
+      { all: [odd(true), odd('true')] }
     ]
     const count = async (segment: Json) =>
       (await service.manage('POST', `${at(project)}:count`, { json: { segment } })).json
     const sizes = () => Promise.all(segments.map(count))
     const compared = await sizes()
     assert.deepEqual(compared[0], { users: 16, reachable_users: 13, devices: 13, complete: true, reason: null })
-    await service.manage('PUT', `/projects/${project.id}/indexed-properties/odd`)
-    await eventually(async () => {
-      const { json } = await service.manage('GET', `/projects/${project.id}/indexed-properties`)
-      assert.equal(json.items[0].state, 'ready')
-    }, 20_000)
+    await indexOdd(project)
     assert.deepEqual(await sizes(), compared)
     // An index of an earlier version may name users who lost the value.
     await service.sql('update indexed_properties set exact = false where project_id = $1', [project.id])
@@ -125,6 +130,26 @@ describe('saved segments', () => {
     await service.sql('delete from indexed_values where project_id = $1', [project.id])
     const left = [odd(true), among(true), odd(1), among(true, 1)].map(async (segment) => (await count(segment)).users)
     assert.deepEqual(await Promise.all(left), [0, 0, 1, 17])
+  })
+
+  it('count all users again where the index that named them is removed meanwhile', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 30, 'unindexed')
+    await indexOdd(project)
+    const segment = { attribute: 'user.odd', operator: 'equals', value: true }
+    const { json } = await withClient(service.databaseUrl, async (client) => {
+      await client.query('begin')
+      await client.query('lock table devices')
+      const asked = service.manage('POST', `${at(project)}:count`, { json: { segment } })
+      const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      await eventually(async () => assert.notEqual((await service.sql(waits)).length, 0))
+      await service.manage('DELETE', `/projects/${project.id}/indexed-properties/odd`)
+      const rows = 'select 1 from indexed_values where project_id = $1'
+      await eventually(async () => assert.equal((await service.sql(rows, [project.id])).length, 0))
+      await client.query('rollback')
+      return asked
+    })
+    assert.deepEqual(json, { users: 15, reachable_users: 15, devices: 15, complete: true, reason: null })
   })
 
   it('limit the campaigns that refer to them, alone and inside groups, also by way of others', async () => {

@@ -16,7 +16,7 @@ import {
   wholeOf
 } from '../../segments/segments.ts'
 import type { Renderer } from '../../templates/templates.ts'
-import { aboutUsers, type Choices } from '../../users/users.ts'
+import { type Choices, visitedOf } from '../../users/users.ts'
 import { type ProjectOf, rulesFor } from '../audience/limits.ts'
 import { loadRecipients } from '../audience/recipients-store.ts'
 import {
@@ -101,8 +101,7 @@ export const createPreview =
     const each = { ready, trigger, project, topics, usersUnderWay }
     const found = await countAudience(pool, projectId, audience, reach, each)
     const { users, devices, deferred, complete, visited, reason, skipped } = found
-    // The planner's estimate may be too small.
-    const part = visited ? { visited, about: Math.max(await aboutUsers(pool, projectId), visited) } : {}
+    const part = visited ? await visitedOf(pool, projectId, visited) : {}
     return {
       audience: { users, devices, deferred, complete, reason, skipped, ...part },
       trigger_properties: triggerPropertiesOf(written),

@@ -39,7 +39,9 @@ export const PreviewAnswer = Type.Object({
           description: 'If the time was too short for everyone: how many users were compared until then.'
         })
       ),
-      about: Type.Optional(Type.Integer({ description: 'With `visited`: about how many users the project has.' }))
+      about: Type.Optional(
+        Type.Integer({ description: 'With `visited`: about how many users the project has, if that is known.' })
+      )
     },
     { description: 'The users and devices that would receive the message.' }
   ),

@@ -135,7 +135,9 @@ function shownSize({ users, reachable_users, devices, complete, reason, visited,
     ['Users', `${least}${amount(users)}`],
     ['Reachable', `${least}${amount(reachable_users)}`],
     ['Devices', `${least}${amount(devices)}`],
-    ...(visited === undefined ? [] : [['Counted', `${amount(visited)} of about ${amount(about ?? visited)}`] as const]),
+    ...(visited === undefined
+      ? []
+      : [['Counted', `${amount(visited)}${about ? ` of about ${amount(about)}` : ''}`] as const]),
     ...(reason === null ? [] : [['Reason', reason] as const])
   ])
 }

@@ -110,8 +110,9 @@ function shownPreview({ audience, sample, texts, missing_values: missing }: Prev
   const reached = `${least}${counted(audience.devices, 'device')} of ${least}${counted(audience.users, 'user')}`
   const why = audience.reason ? ` (${audience.reason})` : ''
   const lines = [`It would go to ${reached}${why}${unrendered(sample)}.`]
-  const { visited, about = visited } = audience
-  if (visited !== undefined) lines.push(`Counted ${amount(visited)} of about ${counted(about!, 'user')}.`)
+  const { visited, about } = audience
+  if (visited)
+    lines.push(`Counted ${about ? `${amount(visited)} of about ${counted(about, 'user')}` : counted(visited, 'user')}.`)
   if (audience.deferred > 0) lines.push(`Of these later, when quiet hours are over: ${amount(audience.deferred)}`)
   for (const [word, count] of Object.entries(audience.skipped)) lines.push(`Skipped for ${word}: ${amount(count)}`)
   for (const [name, count] of Object.entries(missing.names))

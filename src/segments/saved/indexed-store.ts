@@ -1,5 +1,4 @@
 import type { Pool } from '../../platform/db/db.ts'
-import { statement } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { indexedValue } from '../../users/users.ts'
 import type { CompiledSegment } from '../compile.ts'
@@ -14,15 +13,12 @@ export interface IndexedCondition {
 const among = (value: string) => `from indexed_values v
     where v.project_id = $1 and v.property_id = $2 and v.value = ${indexedValue(`${value}::jsonb`)}`
 
-const starts = statement(
-  'segments.indexed_users',
-  `with recursive batches as (
-     select (select v.user_id ${among('$3')} order by v.user_id limit 1) as start, 1 as place
-     union all
-     select (select v.user_id ${among('$3')} and v.user_id >= b.start order by v.user_id offset $4 limit 1), b.place + 1
-       from batches b where b.start is not null and b.place < $5)
-   select array_agg(start order by place) filter (where start is not null) as starts from batches`
-)
+const starts = `with recursive batches as (
+    select (select v.user_id ${among('$3')} order by v.user_id limit 1) as start, 1 as place
+    union all
+    select (select v.user_id ${among('$3')} and v.user_id >= b.start order by v.user_id offset $4 limit 1), b.place + 1
+      from batches b where b.start is not null and b.place < $5)
+  select array_agg(start order by place) filter (where start is not null) as starts from batches`
 
 /** The first user of each batch of those that have the value. An index that is not exact may name users that had it. */
 export const batchesWithValue = async (
@@ -31,9 +27,10 @@ export const batchesWithValue = async (
   { propertyId, value }: IndexedCondition,
   batchSize: number,
   most: number
-): Promise<string[]> =>
-  (await pool.one<{ starts: string[] | null }>(starts, [projectId, propertyId, JSON.stringify(value), batchSize, most]))
-    ?.starts ?? []
+): Promise<string[]> => {
+  const values = [projectId, propertyId, JSON.stringify(value), batchSize, most]
+  return (await evaluate<{ starts: string[] | null }>(pool, projectId, starts, values, true))[0]?.starts ?? []
+}
 
 export interface IndexedCount {
   users: number

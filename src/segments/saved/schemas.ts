@@ -51,7 +51,9 @@ export const CountAnswer = Type.Object({
   visited: Type.Optional(
     Type.Integer({ description: 'If the time was too short: how many users were compared until then.' })
   ),
-  about: Type.Optional(Type.Integer({ description: 'With `visited`: about how many users the project has.' }))
+  about: Type.Optional(
+    Type.Integer({ description: 'With `visited`: about how many users the project has, if that is known.' })
+  )
 })
 export const SizeAnswer = Type.Object({
   day: Type.String({ description: 'In UTC: 2026-11-16.' }),

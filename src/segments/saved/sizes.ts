@@ -3,12 +3,12 @@ import type { ProjectId } from '../../platform/ids.ts'
 import { recurring } from '../../platform/jobs/definition.ts'
 import { steadyMs } from '../../platform/time.ts'
 import { listRetentions } from '../../projects/projects.ts'
-import { aboutUsers } from '../../users/users.ts'
+import { visitedOf } from '../../users/users.ts'
 import { type CompiledSegment, compileSegment } from '../compile.ts'
 import type { Segment } from '../language.ts'
 import { countBatch, countUsers, firstUser, type SegmentAt, SegmentFailed } from '../store.ts'
 import { patiently, SegmentBusy } from '../turns.ts'
-import { type FoundByIndex, findByIndex } from './indexed.ts'
+import { type FoundByIndex, findByIndex, isKept } from './indexed.ts'
 import { countIndexed } from './indexed-store.ts'
 import { writeOut } from './refs.ts'
 import { putSize, segmentsDue, sweepSizes } from './sizes-store.ts'
@@ -35,7 +35,7 @@ export interface Size {
   complete: boolean
   /** Why it was not counted completely. */
   reason: string | null
-  /** If the time was too short: how many users were compared, and about how many there are. */
+  /** If the time was too short: how many users were compared, and about how many there are, if that is known. */
   visited?: number
   about?: number
 }
@@ -93,16 +93,14 @@ async function countWhole(
     known.set(key, compiled)
     return compiled
   }
-  const found = await findByIndex(pool, projectId, whole)
-  const size = await countSize(
-    deadline,
-    signal,
-    segmentAt,
-    found ? byIndex(pool, projectId, segmentAt, found) : byScan(pool, projectId, segmentAt)
-  )
-  if (!size.visited) return size
-  // The planner's estimate may be too small.
-  return { ...size, about: Math.max(await aboutUsers(pool, projectId), size.visited) }
+  const count = (nextBatch: NextBatch) => countSize(deadline, signal, segmentAt, nextBatch)
+  const found = await findByIndex(pool, projectId, whole, signal)
+  if (found) {
+    const size = await count(byIndex(pool, projectId, segmentAt, found))
+    if (await isKept(pool, projectId, found)) return size
+  }
+  const size = await count(byScan(pool, projectId, segmentAt))
+  return size.visited ? { ...size, ...(await visitedOf(pool, projectId, size.visited)) } : size
 }
 
 interface CountedBatch {

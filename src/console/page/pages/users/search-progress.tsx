@@ -7,7 +7,9 @@ export function SearchProgress({ found, searched, about, complete, searching, st
   if (complete || about === 0) return null
   // The number of users is an estimate, and may be too small.
   const all = Math.max(about, searched)
-  const text = `Searched ${searched.toLocaleString()} of about ${plural(all, 'user')} · ${plural(found, 'match', 'matches')}`
+  const users =
+    about > searched ? `${searched.toLocaleString()} of about ${plural(about, 'user')}` : plural(searched, 'user')
+  const text = `Searched ${users} · ${plural(found, 'match', 'matches')}`
   return (
     <Group gap="sm" maw={560}>
       <Bar value={(searched / all) * 100} animated={searching} flex="1 1 120px" aria-label="Search progress" />

@@ -44,6 +44,6 @@ function sizeText({ users, reachable_users, complete, reason, ...rest }: Segment
 
 /** How much of the project a count saw that ran out of time: the numbers before it are of that part only. */
 export const countedText = ({ visited, about }: Pick<SegmentCount, 'visited' | 'about'>): string =>
-  visited === undefined || about === undefined
+  visited === undefined
     ? ''
-    : ` Counted ${visited.toLocaleString()} of about ${plural(about, 'user')}.`
+    : ` Counted ${about ? `${visited.toLocaleString()} of about ${plural(about, 'user')}` : plural(visited, 'user')}.`

@@ -72,6 +72,7 @@ export {
   findVersion,
   freeTurns,
   lockCampaign,
+  lockThrottle,
   passThrottle,
   reserveThrottle,
   writtenSegment

@@ -80,25 +80,34 @@ const facts = statement(
   'campaigns.facts',
   'select type, status, version from campaigns where project_id = $1 and id = $2'
 )
-// Reserves time in the throttle, in turn with the other triggers of this campaign.
+// Reserves time in the throttle, in turn with the other triggers of this campaign. The clock of the database counts, also below:
+// a node whose clock is wrong would send all at once, or keep the others from sending.
 const reserve = statement(
   'campaigns.reserve',
-  `update campaigns set throttled_until = ${later('greatest(throttled_until, $3)', `$4::float8 * interval '1 ms'`)}
+  `update campaigns set throttled_until = ${later('greatest(throttled_until, now())', `$3::float8 * interval '1 ms'`)}
     where project_id = $1 and id = $2
-   returning ${later('throttled_until', `-$4::float8 * interval '1 ms'`)} as from_at`
+   returning ${later('throttled_until', `-$3::float8 * interval '1 ms'`)} as from_at`
 )
+const lockThrottled = statement(
+  'campaigns.lock_throttle',
+  'select now() as at from campaigns where project_id = $1 and id = $2 for no key update'
+)
+const countsFrom = `greatest(paced_until, $4::timestamptz, now() - $5::float8 * interval '1 ms')`
+const usedUpUntil = later(countsFrom, `$3::float8 * interval '1 ms'`)
+/** How far sending may run ahead of the rate: turns are in whole milliseconds. */
+const slack = `interval '100 ms'`
 // One row at most goes ahead at a time: the others find it changed, and look again at the condition.
 const pass = statement(
   'campaigns.pass',
-  `update campaigns
-      set paced_until = ${later('greatest(paced_until, $3)', `$4::float8 * interval '1 ms'`)},
-          throttled_until = greatest(throttled_until, ${later('greatest(paced_until, $3)', `$4::float8 * interval '1 ms'`)})
-    where project_id = $1 and id = $2 and paced_until <= $5`
+  `update campaigns set paced_until = ${usedUpUntil}, throttled_until = greatest(throttled_until, ${usedUpUntil})
+    where project_id = $1 and id = $2 and paced_until <= greatest($4::timestamptz, now()) + ${slack}`
 )
 // A canceled trigger leaves its turns to others, whose pace paced_until keeps if turns coincide.
 const free = statement(
   'campaigns.free_turns',
-  'update campaigns set throttled_until = least(throttled_until, $3) where project_id = $1 and id = $2'
+  `update campaigns set throttled_until = now()
+    where project_id = $1 and id = (select campaign_id from triggers where project_id = $1 and id = $2) and throttled_until > now()
+      and exists (select from trigger_chunks where project_id = $1 and trigger_id = $2 and state = 'planned')`
 )
 const names = ['triggers', 'targeted', 'sent', 'failed', 'skipped', 'delivered', 'tapped'] as const
 const totals = statement(
@@ -209,35 +218,38 @@ export type Totals = Record<(typeof names)[number], number>
 /** The counters of all triggers of a campaign, including deleted ones. */
 export const totalsOf = (db: Db, projectId: ProjectId, id: string) => db.one<Totals>(totals, [projectId, id])
 
-/** Reserves room for messages at a rate. Returns the time from which they may be sent. */
-export async function reserveThrottle(
+const durationOf = (messages: number, perSecond: number) => (messages * 1000) / perSecond
+
+/** How much of a delay since its turn a batch may make up for. */
+const creditMs = 500
+
+/** Reserves time for messages at the end of the plan. Returns when it begins. */
+export const reserveThrottle = async (
   tx: Db,
   projectId: ProjectId,
   id: string,
   messages: number,
-  perSecond: number,
-  at: Date
-): Promise<Date> {
-  const row = await tx.one<{ from_at: Date }>(reserve, [projectId, id, at, (messages * 1000) / perSecond])
-  return row?.from_at ?? at
-}
+  perSecond: number
+): Promise<Date> =>
+  (await tx.one<{ from_at: Date }>(reserve, [projectId, id, durationOf(messages, perSecond)]))?.from_at ?? new Date()
 
-/** How far sending may run ahead of the rate: turns are in whole milliseconds. */
-const slackMs = 100
+/** Of two batches that want turns, the second one waits and sees those of the first. Returns the time of the database. */
+export const lockThrottle = async (tx: Db, projectId: ProjectId, id: string): Promise<Date> =>
+  (await tx.one<{ at: Date }>(lockThrottled, [projectId, id]))?.at ?? new Date()
 
-/** Whether the pace lets messages go that have their turn at a time. If so, it counts them as sent. */
+/** Whether the pace lets messages go, whose turn has come at a time, or that have had none. If so, it counts them as sent. */
 export const passThrottle = async (
   tx: Db,
   projectId: ProjectId,
   id: string,
   messages: number,
   perSecond: number,
-  at: Date
+  turn: Date | null
 ): Promise<boolean> =>
-  (await tx.run(pass, [projectId, id, at, (messages * 1000) / perSecond, new Date(at.getTime() + slackMs)])) > 0
+  (await tx.run(pass, [projectId, id, durationOf(messages, perSecond), turn, turn ? creditMs : 0])) > 0
 
-/** Lets new messages take the turns that were planned. */
-export const freeTurns = (tx: Db, projectId: ProjectId, id: string) => tx.run(free, [projectId, id, new Date()])
+/** Lets others take the turns that were planned for a trigger, before its batches are deleted. */
+export const freeTurns = (tx: Db, projectId: ProjectId, triggerId: string) => tx.run(free, [projectId, triggerId])
 
 /** The ids of some campaigns that use a topic. Archived ones can no longer be triggered, so they do not count. */
 export const campaignsOfTopic = async (db: Db, projectId: ProjectId, topic: string): Promise<string[]> =>

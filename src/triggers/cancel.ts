@@ -66,29 +66,21 @@ export class Cancel {
    */
   async #cancelPending(projectId: ProjectId, triggerId: string): Promise<void> {
     const { pool, messages } = this.#options
-    const planned = await againIfRaced(() => this.#cancelPlanned(projectId, triggerId))
-    if (planned > 0) await this.#freeTurns(projectId, triggerId)
+    await againIfRaced(() => this.#cancelPlanned(projectId, triggerId))
     const cancelSome = () => againIfRaced(() => pool.transaction((tx) => messages.cancel(tx, projectId, triggerId)))
     while ((await cancelSome()) > 0);
   }
 
-  /** Returns how many batches were planned. */
-  #cancelPlanned(projectId: ProjectId, triggerId: string): Promise<number> {
+  #cancelPlanned(projectId: ProjectId, triggerId: string): Promise<void> {
     const { pool, onEnded } = this.#options
     return pool.transaction(async (tx) => {
+      // Other triggers of the campaign need not wait for the turns at its throttle that are left.
+      await freeTurns(tx, projectId, triggerId)
       const deleted = await deletePlannedBatches(tx, projectId, triggerId)
       const delta = noChange(triggerId)
       delta.openBatches = -deleted.length
       for (const { devices, counted } of deleted) if (counted) skipPlanned(delta, 'canceled', devices)
       await addToCounters(tx, projectId, [delta], onEnded)
-      return deleted.length
     })
-  }
-
-  /** Other triggers of the campaign need not wait for the turns at its throttle that are left. */
-  async #freeTurns(projectId: ProjectId, triggerId: string): Promise<void> {
-    const { pool } = this.#options
-    const row = await findTrigger(pool, projectId, triggerId)
-    if (row) await freeTurns(pool, projectId, row.campaign_id)
   }
 }

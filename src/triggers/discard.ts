@@ -1,3 +1,4 @@
+import { freeTurns } from '../campaigns/campaigns.ts'
 import type { Messages } from '../messages/messages.ts'
 import type { Discarding } from '../platform/backup/paused.ts'
 import type { Db } from '../platform/db/db.ts'
@@ -40,6 +41,7 @@ export const createDiscard =
 /** Ends the trigger, unless messages are left. */
 async function dropBatches(tx: Db, projectId: ProjectId, triggerId: string, onEnded: OnEnded): Promise<void> {
   await markDiscarded(tx, projectId, triggerId)
+  await freeTurns(tx, projectId, triggerId)
   const deleted = await deleteBatches(tx, projectId, triggerId)
   const delta = noChange(triggerId)
   delta.openBatches = -deleted.length

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { passThrottle } from '../../src/campaigns/campaigns.ts'
+import { openPool } from '../../src/platform/db/db.ts'
+import type { ProjectId } from '../../src/platform/ids.ts'
 import { ended, everyone, givenCampaign, givenMany, readTrigger, run, triggered, users } from '../support/campaigns.ts'
+import { silentLog } from '../support/log.ts'
 import { givenUser } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
 import { eventually, startService, type TestProject } from '../support/service.ts'
 
 const service = await startService({}, { sender: scriptedSender() })
+const pool = openPool({ connectionString: service.databaseUrl }, silentLog, 1)
+after(() => pool.close())
 
 const pause = async (project: TestProject, verb: 'pause' | 'resume') =>
   assert.equal((await service.manage('POST', `/projects/${project.id}:${verb}`)).status, 200)
@@ -109,6 +115,53 @@ describe('throttle_per_second', () => {
     await project.call('POST', `/api/v1/triggers/${id}:cancel`)
     await ended(project, id)
     assert.equal((await ended(project, await triggered(project, users('ana')), 20_000)).counts.sent, 1)
+  })
+
+  it('brings triggers forward that were planned behind a canceled one', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 150, 'ahead')
+    for (const name of ['ana', 'bo']) await givenUser(project, name, `ahead-${name}`)
+    await givenCampaign(service, project, { throttle_per_second: 1 })
+    const ahead = await triggered(project, everyone)
+    await eventually(async () => assert.ok((await readTrigger(project, ahead)).counts.sent >= 1))
+    const behind = await triggered(project, users('ana', 'bo'))
+    await eventually(async () => {
+      const late = `select 1 from trigger_chunks where trigger_id = $1 and due_at > now() + interval '1 minute'`
+      assert.equal((await service.sql(late, [behind])).length, 2)
+    })
+    await project.call('POST', `/api/v1/triggers/${ahead}:cancel`)
+    await ended(project, ahead)
+    // A trigger that runs is looked at every minute.
+    await service.sql('update triggers set wake_at = now() where id = $1', [behind])
+    await service.hurry('campaigns.sweep')
+    assert.equal((await ended(project, behind, 20_000)).counts.sent, 2)
+  })
+
+  it('lets a batch go while its rate is not used up, also if one with a later turn went first', async () => {
+    const project = await service.project()
+    await givenCampaign(service, project, { throttle_per_second: 10 })
+    const times = async (paced: number, turn: number | null) => {
+      await service.sql(
+        `update campaigns set paced_until = now() + $2 * interval '1 ms', throttled_until = now() where project_id = $1`,
+        [project.id, paced]
+      )
+      const at = turn === null ? null : new Date(Date.now() + turn)
+      const passed = await pool.transaction((tx) => passThrottle(tx, project.id as ProjectId, 'news', 1, 10, at))
+      const [{ left }] = await service.sql(
+        `select extract(epoch from paced_until - now())::float8 * 1000 as left from campaigns where project_id = $1`,
+        [project.id]
+      )
+      return { passed, left }
+    }
+    const late = await times(-50, -300)
+    assert.ok(late.passed && late.left <= 50, `${late.left}`)
+    // Half a second of a longer delay counts, and nothing of the wait of a batch that has had no turn.
+    const later = await times(-10_000, -5_000)
+    assert.ok(later.passed && later.left <= -300, `${later.left}`)
+    const first = await times(-10_000, null)
+    assert.ok(first.passed && first.left > -300 && first.left <= 100, `${first.left}`)
+    assert.equal((await times(30_000, -300)).passed, false)
+    assert.equal((await times(30_000, null)).passed, false)
   })
 
   it('does not prolong the time to live of messages that quiet hours held', async () => {

@@ -24,6 +24,8 @@ export interface BatchRow {
   counted: boolean
   /** Whether it has a turn at the throttle that was given to it alone (throttle.ts). */
   turned: boolean
+  /** How long it is until `due_at`, by the clock of the database. */
+  early_ms: number
   /** When the quiet hours end that held it. */
   quiet_until: Date
 }
@@ -61,7 +63,7 @@ const open = statement(
 const find = statement(
   'trigger_chunks.find',
   `select number, device_ids, places, state, due_at, held as deferred, held or counted as counted, turned,
-          coalesce(quiet_until, due_at) as quiet_until
+          extract(epoch from due_at - now())::float8 * 1000 as early_ms, coalesce(quiet_until, due_at) as quiet_until
      from trigger_chunks
     where project_id = $1 and trigger_id = $2 and number = $3`
 )
@@ -70,11 +72,6 @@ const claim = statement(
   'trigger_chunks.written',
   `update trigger_chunks set state = 'written' where project_id = $1 and trigger_id = $2 and number = $3
      and state = 'planned' returning device_ids, places`
-)
-const turn = statement(
-  'trigger_chunks.turn',
-  `update trigger_chunks set due_at = $4, turned = true, quiet_until = case when held then coalesce(quiet_until, due_at) end
-    where project_id = $1 and trigger_id = $2 and number = $3 and state = 'planned'`
 )
 // Deleting a user locks its devices first and then takes them out of deferred batches.
 const lock = statement(
@@ -167,10 +164,6 @@ export const findBatch = (db: Db, projectId: ProjectId, id: string, number: numb
 /** Marks a planned batch as written. Returns its devices as of now, without those of users deleted since it was read. */
 export const claimBatch = (tx: Db, projectId: ProjectId, id: string, number: number) =>
   tx.one<Pick<BatchRow, 'device_ids' | 'places'>>(claim, [projectId, id, number])
-
-/** Gives a planned batch another time. */
-export const giveTurn = (tx: Db, projectId: ProjectId, id: string, number: number, dueAt: Date) =>
-  tx.run(turn, [projectId, id, number, dueAt])
 
 /** Locks the deferred devices until the end of the transaction. Returns those that still exist, by the time they are due. */
 export async function lockDevices(tx: Db, projectId: ProjectId, deferred: Map<number, string[]>) {

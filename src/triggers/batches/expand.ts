@@ -18,7 +18,7 @@ import { deltaOf } from './draft.ts'
 import { advanceTrigger, loadTrigger, type RunningTrigger } from './expansion-store.ts'
 import { orGiveUp, unlessErased } from './job-errors.ts'
 import { batchDevices, nextStep, type Step, usersPerStep, widened } from './step.ts'
-import { dueTimes } from './throttle.ts'
+import { dueTimes, isNow, takeFreedTurns } from './throttle.ts'
 
 /** The most open batches of one trigger for each worker, so that other triggers get a turn in between. */
 const batchesPerWorker = 2
@@ -97,11 +97,12 @@ export class Expansion {
     if (await paused(projectId)) return true
     const open = await openBatches(pool, projectId, triggerId)
     const room = batchesPerWorker * workers() - open.filter(({ deferred }) => !deferred).length
+    const ready = await versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
     if (trigger.outcome !== null || room <= 0) {
+      await takeFreedTurns(pool, projectId, trigger, ready.definition)
       await restoreBatchJobs(pool, projectId, triggerId, open)
       return true
     }
-    const ready = await versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
     try {
       const step = await nextStep(pool, projectId, trigger, ready, reach.now, room)
       // Its batches look thousands of devices up: in an unknown project each look-up could read all of them. A failure
@@ -159,7 +160,7 @@ export class Expansion {
         delta.targeted += step.deviceIds.length
         await addToCounters(tx, projectId, [delta], onEnded)
         const [first] = added
-        const alone = outcome !== null && last === 1 && first && first.dueAt <= at
+        const alone = outcome !== null && last === 1 && first && isNow(first.dueAt, at)
         if (!alone) await addBatchJobs(tx, projectId, trigger.id, added)
         return alone ? first.number : undefined
       })

@@ -1,17 +1,21 @@
-import { type Campaign, passThrottle, reserveThrottle } from '../../campaigns/campaigns.ts'
+import { type Campaign, lockThrottle, passThrottle, reserveThrottle } from '../../campaigns/campaigns.ts'
 import type { Db, Pool } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { RetryLater } from '../../platform/jobs/definition.ts'
-import { type BatchRow, giveTurn } from './batch-store.ts'
+import { addBatchJobs } from './batch-jobs.ts'
+import type { BatchRow } from './batch-store.ts'
 import type { RunningTrigger } from './expansion-store.ts'
+import { beyondPlan, giveTurns, missedTurns, type Planned } from './turn-store.ts'
 
-/** A batch that is later than this has missed its turn: after a pause or an outage many are due at once. */
-const lateMs = 1_000
-/** Clocks of nodes and of the database differ a little. */
+/** A job may come a little before the turn of its batch. */
 const earlyEnoughMs = 1_000
 /** The wait of a batch that finds the pace used up though no other has a turn. */
 const leastWaitMs = 100
+/** A turn that is sooner than this is now. */
+const soonMs = 100
+/** Batches that get turns together. */
+const turnsTogether = 500
 
 /** Times at which a throttle lets batches go, in turn with other triggers of the campaign. */
 export async function dueTimes(
@@ -24,13 +28,26 @@ export async function dueTimes(
 ): Promise<Date[]> {
   if (perSecond === undefined || parts.length === 0) return parts.map(() => at)
   const all = parts.reduce((sum, part) => sum + part.length, 0)
-  let next = (await reserveThrottle(tx, projectId, campaignId, all, perSecond, at)).getTime()
-  return parts.map((part) => {
-    const from = next
-    next += (part.length * 1000) / perSecond
-    return new Date(from)
+  const from = await reserveThrottle(tx, projectId, campaignId, all, perSecond)
+  return after(
+    from,
+    parts.map(({ length }) => length),
+    perSecond
+  )
+}
+
+/** Turns that follow each other. */
+function after(from: Date, devices: number[], perSecond: number): Date[] {
+  let next = from.getTime()
+  return devices.map((count) => {
+    const at = next
+    next += (count * 1000) / perSecond
+    return new Date(at)
   })
 }
+
+/** Whether a batch need not wait for its turn. */
+export const isNow = (turn: Date, at: Date): boolean => turn.getTime() - at.getTime() <= soonMs
 
 /**
  * Lets a planned batch go at the pace of the throttle. If others have used the pace up, because many missed their turns in a
@@ -44,26 +61,74 @@ export async function awaitTurn(
   { throttle_per_second: perSecond }: Campaign
 ): Promise<void> {
   if (perSecond === undefined) return
-  const { campaign_id: id } = trigger
-  const { length } = batch.device_ids
-  // A worker that died after it gave the turn left a job that comes too early.
-  const earlyMs = batch.turned ? batch.due_at.getTime() - Date.now() : 0
-  if (earlyMs > earlyEnoughMs) throw waiting(earlyMs)
-  const dueAt = await againIfRaced(() =>
+  // A worker that died after it gave the turn left a job that comes too early, and other batches give turns too.
+  if (batch.early_ms > earlyEnoughMs) throw waiting(batch.early_ms)
+  // One that quiet hours held has had none.
+  const turn = batch.turned || !batch.deferred ? batch.due_at : null
+  const waitMs = await againIfRaced(() =>
     pool.transaction(async (tx) => {
-      const at = new Date()
-      if (await passThrottle(tx, projectId, id, length, perSecond, hasTurn(batch, at) ? batch.due_at : at)) return
-      const from = await reserveThrottle(tx, projectId, id, length, perSecond, at)
-      const dueAt = new Date(Math.max(from.getTime(), at.getTime() + leastWaitMs))
-      await giveTurn(tx, projectId, trigger.id, batch.number, dueAt)
-      return dueAt
+      const { length } = batch.device_ids
+      if (await passThrottle(tx, projectId, trigger.campaign_id, length, perSecond, turn)) return 0
+      return takeTurns(tx, projectId, trigger, batch.number, perSecond)
     })
   )
-  if (dueAt) throw waiting(Math.max(0, dueAt.getTime() - Date.now()))
+  if (waitMs > 0) throw waiting(waitMs)
 }
 
-/** One that quiet hours held has had none. */
-const hasTurn = ({ due_at, deferred, turned }: BatchRow, at: Date) =>
-  (turned || !deferred) && at.getTime() - due_at.getTime() <= lateMs
+/** Gives the batch a turn, and all others of its trigger that missed theirs, which would ask one by one. Returns how long it waits. */
+async function takeTurns(
+  tx: Db,
+  projectId: ProjectId,
+  { id, campaign_id }: RunningTrigger,
+  number: number,
+  perSecond: number
+): Promise<number> {
+  const now = await lockThrottle(tx, projectId, campaign_id)
+  const missed = await missedTurns(tx, projectId, id, number, turnsTogether)
+  if (missed[0]?.number !== number) return leastWaitMs
+  const [own] = await replan(tx, projectId, id, campaign_id, missed, perSecond)
+  return Math.max(leastWaitMs, own!.dueAt.getTime() - now.getTime())
+}
+
+/** Gives batches the next turns of the plan. */
+async function replan(
+  tx: Db,
+  projectId: ProjectId,
+  triggerId: string,
+  campaignId: string,
+  batches: Planned[],
+  perSecond: number
+) {
+  const all = batches.reduce((sum, { devices }) => sum + devices, 0)
+  const from = await reserveThrottle(tx, projectId, campaignId, all, perSecond)
+  const dueAt = after(
+    from,
+    batches.map(({ devices }) => devices),
+    perSecond
+  )
+  const turns = batches.map(({ number }, place) => ({ number, dueAt: dueAt[place]! }))
+  await giveTurns(tx, projectId, triggerId, turns)
+  return turns
+}
+
+/** Brings the batches of a trigger forward whose turns came after those of a trigger that was canceled since. */
+export async function takeFreedTurns(
+  pool: Pool,
+  projectId: ProjectId,
+  { id, campaign_id }: RunningTrigger,
+  { throttle_per_second: perSecond }: Campaign
+): Promise<void> {
+  if (perSecond === undefined) return
+  const find = (db: Db) => beyondPlan(db, projectId, campaign_id, id, turnsTogether)
+  if ((await find(pool)).length === 0) return
+  await againIfRaced(() =>
+    pool.transaction(async (tx) => {
+      await lockThrottle(tx, projectId, campaign_id)
+      const found = await find(tx)
+      if (found.length === 0) return
+      await addBatchJobs(tx, projectId, id, await replan(tx, projectId, id, campaign_id, found, perSecond))
+    })
+  )
+}
 
 const waiting = (ms: number) => new RetryLater('the throttle has another turn for this batch', ms, { counts: false })

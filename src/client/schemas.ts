@@ -995,7 +995,7 @@ export interface CampaignPreview {
     skipped: Record<string, number>
     /** If the time was too short for everyone: how many users were compared until then. */
     visited?: number
-    /** With `visited`: about how many users the project has. */
+    /** With `visited`: about how many users the project has, if that is known. */
     about?: number
   }
   /** Up to five devices. */
@@ -1728,7 +1728,7 @@ export interface SegmentCount {
   reason: string | null
   /** If the time was too short: how many users were compared until then. */
   visited?: number
-  /** With `visited`: about how many users the project has. */
+  /** With `visited`: about how many users the project has, if that is known. */
   about?: number
 }
 

@@ -107,10 +107,7 @@ it('a button may be called constructor, with a translation and without one', () 
     message: { title: 'a', language: 'en', actions, translations: { de: { title: 'b' } } }
   }
   const parsed = parseCampaign({ campaign_id: 'c', ...given })
-  assert.deepEqual(
-    translationWarnings(parsed, () => []),
-    []
-  )
+  assert.deepEqual([...translationWarnings(parsed, () => new Set())], [])
   const all = unitsOf(parsed)
   assert.deepEqual(
     all.map(({ targets }) => targets.get('de')),

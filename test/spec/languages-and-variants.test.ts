@@ -51,6 +51,37 @@ describe('a campaign in several languages', () => {
     })
   })
 
+  it('is warned of twenty times at most, also if it gives cause for a hundred thousand', async () => {
+    const project = await service.project()
+    const names = Array.from({ length: 50 }, (_, n) => `{{user.a${n}}}`).join('')
+    const texts = (text: string) => ({ title: text, body: text, image_url: text, landing_url: text })
+    const tags = Array.from({ length: 100 }, (_, n) => `de-x-v${n}`)
+    const many = {
+      ...texts(names),
+      language: 'en',
+      translations: Object.fromEntries(tags.map((tag) => [tag, texts('{{user.z}}')]))
+    }
+    const variants = Array.from({ length: 8 }, (_, n) => ({ id: `v${n}`, weight: 1, message: many }))
+    const { warnings } = await givenCampaign(service, project, { message: undefined, variants })
+    assert.equal(warnings.length, 20)
+    const { json, status } = await service.manage('GET', `/projects/${project.id}/campaigns`)
+    assert.deepEqual([status, json.items.length], [200, 1])
+  })
+
+  it('is warned of where an earlier version saved a template that is refused now', async () => {
+    const project = await service.project()
+    await givenCampaign(service, project, { message })
+    await service.sql(
+      `update campaign_versions set definition = replace(definition::text, 'Hello {{ user.name }}', 'Hello {{ user.name. }}')::jsonb
+        where project_id = $1`,
+      [project.id]
+    )
+    const { json } = await service.manage('GET', `/projects/${project.id}/campaigns/news`)
+    assert.deepEqual(json.warnings, [
+      'message.title is refused, so messages with it fail: line 1, column 19: a name must follow the dot.'
+    ])
+  })
+
   it('has the texts of the default language where a translation has empty ones', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', { id: 'lyon-phone', locale_language: 'fr' })

@@ -13,19 +13,18 @@ const pairsIn = (message: Message, translation: NonNullable<Message['translation
 
 /**
  * Warnings about translations: an unknown language, and a placeholder that one language has and another lacks.
- * `namesIn` returns the names in a template, such as user.name; undefined: it was not read.
+ * `namesIn` returns the names in a template, such as user.name; undefined: it was not read, or is refused.
  */
-export function translationWarnings(
+export function* translationWarnings(
   campaign: CampaignFields,
-  namesIn: (source: string) => readonly string[] | undefined
-): string[] {
-  const warnings: string[] = []
+  namesIn: (source: string) => ReadonlySet<string> | undefined
+): Generator<string> {
   for (const { path, message } of everyMessage(campaign)) {
     const { language, translations = {} } = message
     const tags = Object.keys(translations)
-    warnings.push(...languageWarnings(message, path))
+    yield* languageWarnings(message, path)
     if (tags.length > 0 && language === undefined)
-      warnings.push(`${path} has translations, but no language: a device in its language may get a translation.`)
+      yield `${path} has translations, but no language: a device in its language may get a translation.`
     for (const tag of tags)
       for (const [field, own, other] of pairsIn(message, translations[tag]!)) {
         // A text that is absent or empty is the one of the default language, with all its placeholders.
@@ -33,12 +32,10 @@ export function translationWarnings(
         const [had, has] = [namesIn(own), namesIn(other)]
         if (!had || !has) continue
         for (const name of had)
-          if (!has.includes(name))
-            warnings.push(`${path}.translations.${tag}.${field} lacks {{ ${name} }}, which the default language has.`)
+          if (!has.has(name))
+            yield `${path}.translations.${tag}.${field} lacks {{ ${name} }}, which the default language has.`
         for (const name of has)
-          if (!had.includes(name))
-            warnings.push(`${path}.${field} lacks {{ ${name} }}, which the translation ${tag} has.`)
+          if (!had.has(name)) yield `${path}.${field} lacks {{ ${name} }}, which the translation ${tag} has.`
       }
   }
-  return warnings
 }

@@ -1,4 +1,5 @@
 import { Output, type Template as Parsed, type StaticAnalysis, toValueSync, Value } from 'liquidjs'
+import { isZone } from '../platform/time.ts'
 import { fixedNames, templateRoots } from './roots.ts'
 
 type Node = Parsed & { name?: string }
@@ -73,18 +74,3 @@ const zonesIn = ({ filters }: Value): string[] =>
     const content = name === 'date' ? (zone as { content?: unknown } | undefined)?.content : undefined
     return typeof content === 'string' ? [content] : []
   })
-
-/** Zones that there are, in the spellings of templates. Looking one up takes a twentieth of a millisecond. */
-const zones = new Set<string>()
-
-function isZone(name: string): boolean {
-  if (zones.has(name)) return true
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-  } catch {
-    return false
-  }
-  if (zones.size >= 1_000) zones.clear()
-  zones.add(name)
-  return true
-}

@@ -33,6 +33,9 @@ describe('X-Service-Warning of POST /api/v1/devices', () => {
       'unknown time zone "Mars/Olympus", "UTC+2", "+02:00": UTC is used'
     )
     assert.equal(await warningOf({ timezone: 'Europe/Berlin' }, { timezone: '' }, { timezone: null }, {}), undefined)
+    // In lower case, the sign of Kelvin is a k.
+    const bangkok = ['Asia/Bangkok', 'ASIA/BANGKOK', 'Asia/Bang\u212aok'].map((timezone) => ({ timezone }))
+    assert.equal(await warningOf(...bangkok), 'unknown time zone "Asia/Bang?ok": UTC is used')
   })
 
   it('names the user of another service, beside other doubts', async () => {

@@ -79,6 +79,7 @@ describe('every answer (A.2)', () => {
   it('to a path or an action with a typing error names the one that is meant', async () => {
     for (const [method, path, hint] of [
       ['POST', '/api/v1/user', 'Did you mean /api/v1/users?'],
+      ['GET', '/manage/v1/dead-job/7', undefined],
       ['POST', '/v1/users?x=1', 'Did you mean /api/v1/users?'],
       ['POST', '/api/v1/message:send', 'Did you mean /api/v1/messages:send?'],
       ['POST', '/api/v1/users:bach', 'Did you mean /api/v1/users:batch?'],

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import findMyWay, { type HTTPMethod } from 'find-my-way'
-import { hintOf } from './near.ts'
+import { hintOf, type Landmarks, landmarksOf } from './near.ts'
 
 /** Longer than any header that Node accepts, so that our own rules judge an id, and not the router's. */
 export const maxParamLength = 65_536
@@ -48,6 +48,7 @@ interface Routers {
   /** Finds a path whatever its method is. */
   all: Router
   byMethod: Router
+  landmarks: Landmarks
 }
 
 function makeRouters(paths: ReadonlyMap<string, Known>): Routers {
@@ -56,7 +57,7 @@ function makeRouters(paths: ReadonlyMap<string, Known>): Routers {
     all.on('GET', path, () => {}, known)
     for (const method of known.methods) byMethod.on(method as HTTPMethod, path, () => {})
   }
-  return { all, byMethod }
+  return { all, byMethod, landmarks: landmarksOf([...paths.keys()]) }
 }
 
 export type MethodTable = ReturnType<typeof createMethodTable>
@@ -86,7 +87,7 @@ export function createMethodTable() {
     /** What the caller of a path without a route, or without a route for its method, probably means. */
     hint(url: string): string | undefined {
       const path = url.split('?')[0]!
-      return hintOf([...paths.keys()], path, (one) => {
+      return hintOf(made().landmarks, path, (one) => {
         const found = find(one)
         return found && (found.verb ? 'action' : 'other')
       })

@@ -107,10 +107,11 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
    * for browsers is refused before it is looked up.
    */
   function byAgentKey(request: FastifyRequest, reply: FastifyReply): ApiCaller | Promise<ApiCaller> {
-    const text = header(request, 'x-api-key') || bearerOf(request)
+    const given = header(request, 'x-api-key')
+    const text = given || bearerOf(request)
     if (!text) throw missingKey(request, 'X-API-Key', 'must be given, or Authorization: Bearer', ['X-Service-API-Key'])
     if (text.startsWith(prefixes.public)) throw new Refusal('secret_key_required', 'A secret key is required')
-    if (text.startsWith(prefixes.token)) throw managementToken('Authorization', 'agents')
+    if (text.startsWith(prefixes.token)) throw managementToken(given ? 'X-API-Key' : 'Authorization', 'agents')
     const admit = (key: KnownKey | undefined): ApiCaller | Promise<ApiCaller> => {
       if (key?.kind !== 'secret') throw invalidKey()
       return after(spend(reply, limits, key.caller.project, 'requests_per_second'), () => key.caller)

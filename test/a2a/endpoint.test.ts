@@ -56,7 +56,10 @@ describe('POST /a2a', () => {
     const authorization = `Bearer ${service.adminToken}`
     const reply = await post('{}', { ...current, 'x-api-key': '', authorization })
     assert.deepEqual([reply.status, reply.text], [401, 'Invalid API key'])
-    assert.match(reply.headers['x-service-error-detail'] as string, /a management token was given.*svc_sk_/)
+    const detail = reply.headers['x-service-error-detail'] as string
+    assert.match(detail, /^Authorization: a management token was given.*svc_sk_/)
+    const other = await post('{}', { ...current, 'x-api-key': service.adminToken })
+    assert.equal(other.headers['x-service-error-detail'], detail.replace('Authorization', 'X-API-Key'))
   })
 
   it('takes no bearer token where the contract wants its own headers', async () => {

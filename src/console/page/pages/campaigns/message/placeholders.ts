@@ -8,8 +8,9 @@ const pattern = /\{[{%][^}%]*?\b((?:user|trigger|event|device|campaign)\.[\w.-]+
 const placeholdersIn = (message: Partial<Record<(typeof texts)[number], string>>) =>
   new Set(texts.flatMap((name) => [...(message[name] ?? '').matchAll(pattern)].map((match) => match[1]!)))
 
-/** Placeholders of the default language that a translation lacks. A text that it leaves out is that of the default. */
+/** Placeholders of the default language that a translation lacks. A text that it leaves out, or leaves empty, is that of the default. */
 export function missingPlaceholders(message: Message, tag: string): string[] {
-  const shown = placeholdersIn({ ...message, ...message.translations?.[tag] })
+  const translation = message.translations?.[tag]
+  const shown = placeholdersIn(Object.fromEntries(texts.map((name) => [name, translation?.[name] || message[name]])))
   return [...placeholdersIn(message)].filter((name) => !shown.has(name))
 }

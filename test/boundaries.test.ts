@@ -195,7 +195,8 @@ const allowed: Record<string, string> = {
   'campaigns reads push_tokens': joinedAudience,
   'campaigns reads messages': 'the limit of messages per user counts those of the same campaign',
   'campaigns reads triggers': 'totals of a campaign sum the counters of its triggers',
-  'triggers reads campaigns': 'a trigger is written only while its campaign is active, in one statement',
+  'triggers reads campaigns':
+    'a trigger is written only while its campaign is active, and turns are compared with its plan, each in one statement',
   'stats reads campaigns': 'the goals of campaigns that react to an event are one join with their names and versions',
   'stats reads campaign_versions':
     'the goals of campaigns that react to an event are one join with their names and versions',
@@ -208,7 +209,8 @@ const allowed: Record<string, string> = {
   'stats reads users': 'a conversion is counted in the statement that locks its user against deletion',
   'triggers writes campaign_stats':
     'results of a campaign are counted in the statement that counts on its triggers, so that both always agree',
-  'triggers writes campaigns': 'deleting old triggers adds their counters to the totals of the campaign',
+  'triggers writes campaigns':
+    'deleting old triggers adds their counters to the totals of the campaign, and a cancel frees its turns at the throttle',
   'triggers reads devices': joinedAudience,
   'triggers reads messages': 'an explanation names the messages of a user',
   'journeys reads campaigns': 'the statement that finds active campaigns for events decides whether they run',

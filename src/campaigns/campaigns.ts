@@ -70,7 +70,6 @@ export {
   campaignsOfTopic,
   factsOf,
   findVersion,
-  freeTurns,
   lockCampaign,
   lockThrottle,
   passThrottle,

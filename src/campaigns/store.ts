@@ -102,13 +102,6 @@ const pass = statement(
   `update campaigns set paced_until = ${usedUpUntil}, throttled_until = greatest(throttled_until, ${usedUpUntil})
     where project_id = $1 and id = $2 and paced_until <= greatest($4::timestamptz, now()) + ${slack}`
 )
-// A canceled trigger leaves its turns to others, whose pace paced_until keeps if turns coincide.
-const free = statement(
-  'campaigns.free_turns',
-  `update campaigns set throttled_until = now()
-    where project_id = $1 and id = (select campaign_id from triggers where project_id = $1 and id = $2) and throttled_until > now()
-      and exists (select from trigger_chunks where project_id = $1 and trigger_id = $2 and state = 'planned')`
-)
 const names = ['triggers', 'targeted', 'sent', 'failed', 'skipped', 'delivered', 'tapped'] as const
 const totals = statement(
   'campaigns.totals',
@@ -247,9 +240,6 @@ export const passThrottle = async (
   turn: Date | null
 ): Promise<boolean> =>
   (await tx.run(pass, [projectId, id, durationOf(messages, perSecond), turn, turn ? creditMs : 0])) > 0
-
-/** Lets others take the turns that were planned for a trigger, before its batches are deleted. */
-export const freeTurns = (tx: Db, projectId: ProjectId, triggerId: string) => tx.run(free, [projectId, triggerId])
 
 /** The ids of some campaigns that use a topic. Archived ones can no longer be triggered, so they do not count. */
 export const campaignsOfTopic = async (db: Db, projectId: ProjectId, topic: string): Promise<string[]> =>

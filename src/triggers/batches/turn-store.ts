@@ -34,6 +34,13 @@ const give = statement(
      from json_to_recordset($3::json) as g(number int, due_at timestamptz)
     where b.project_id = $1 and b.trigger_id = $2 and b.number = g.number and b.state = 'planned'`
 )
+// A canceled trigger leaves its turns to others, whose pace paced_until keeps if turns coincide.
+const free = statement(
+  'triggers.free_turns',
+  `update campaigns set throttled_until = now()
+    where project_id = $1 and id = (select campaign_id from triggers where project_id = $1 and id = $2) and throttled_until > now()
+      and exists (select from trigger_chunks where project_id = $1 and trigger_id = $2 and state = 'planned')`
+)
 
 /** Batches of a trigger that missed their turns; the one that asks comes first, unless it was given a turn meanwhile. */
 export const missedTurns = (tx: Db, projectId: ProjectId, triggerId: string, number: number, most: number) =>
@@ -45,3 +52,6 @@ export const beyondPlan = (db: Db, projectId: ProjectId, campaignId: string, tri
 
 export const giveTurns = (tx: Db, projectId: ProjectId, triggerId: string, turns: { number: number; dueAt: Date }[]) =>
   tx.run(give, [projectId, triggerId, JSON.stringify(turns.map(({ number, dueAt }) => ({ number, due_at: dueAt })))])
+
+/** Lets others take the turns that were planned for a trigger, before its batches are deleted. */
+export const freeTurns = (tx: Db, projectId: ProjectId, triggerId: string) => tx.run(free, [projectId, triggerId])

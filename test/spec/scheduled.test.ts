@@ -267,7 +267,15 @@ describe('a scheduled campaign is refused', () => {
     )
     for (const at of ['2026-12-24', '2026-12-24T18:00Z', '2026-02-30T10:00', '2026-12-24T25:00'])
       assert.deepEqual(await faults({ at }), ['schedule.at'])
-    for (const cron of ['0 9 * *', '0 9 * * * *', '? * * * *', '61 * * * *', '0 9 * * 8', ' 0 9 * * 1'])
+    for (const cron of [
+      '0 9 * *',
+      '0 9 * * * *',
+      '? * * * *',
+      '61 * * * *',
+      '0 9 * * 8',
+      ' 0 9 * * 1',
+      '0 0 31 4,6,9,11 *'
+    ])
       assert.deepEqual(await faults({ cron }), ['schedule.cron'], cron)
     assert.deepEqual(await faults({ at: '2026-12-24T18:00', ends_at: '2026-12-25T18:00Z' }), ['schedule.ends_at'])
   })

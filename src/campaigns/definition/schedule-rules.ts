@@ -39,7 +39,9 @@ export function scheduleProblems({ schedule }: CampaignFields): Detail[] {
 function isCron(cron: string): boolean {
   if (!cronShape.test(cron)) return false
   try {
-    return new Cron(cron, { utcOffset: 0, mode: '5-part' }) !== undefined
+    // Looking for a day that no year has, such as 31 April, may end in an error instead of a null.
+    new Cron(cron, { utcOffset: 0, mode: '5-part' }).nextRun()
+    return true
   } catch {
     return false
   }

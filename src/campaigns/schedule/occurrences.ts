@@ -32,7 +32,7 @@ function patternOf(cron: string) {
   const made = {
     next(after: number): number | undefined {
       if (following.has(after)) return following.get(after)
-      const next = pattern.nextRun(new Date(after))?.getTime()
+      const next = runAfter(pattern, after)
       if (following.size >= maxKnown) following.clear()
       following.set(after, next)
       return next
@@ -41,6 +41,15 @@ function patternOf(cron: string) {
   if (patterns.size >= maxPatterns) patterns.clear()
   patterns.set(cron, made)
   return made
+}
+
+/** Undefined where none is found: looking for a day that no year has, such as 31 April, may exhaust the stack. */
+function runAfter(pattern: Cron, after: number): number | undefined {
+  try {
+    return pattern.nextRun(new Date(after))?.getTime()
+  } catch {
+    return undefined
+  }
 }
 
 /** The next time on a wall. */

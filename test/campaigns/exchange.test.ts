@@ -91,7 +91,7 @@ describe('the texts of a campaign', () => {
   it('are refused where the source has changed, or the text or language is not one', () => {
     const title = 'steps.second.variants.x.title'
     const taken = (source: string, tag = 'de', id = title) =>
-      withTranslations(campaign, [{ id, source, targets: new Map([[tag, 'neu']]) }])
+      withTranslations(campaign, [{ key: id, id, source, targets: new Map([[tag, 'neu']]) }])
     assert.throws(() => taken('old'), refused('conflict'))
     assert.throws(() => taken('@x', 'de', 'message.title'), refused('invalid_parameter'))
     assert.throws(() => taken('@x', 'not a tag'), refused('invalid_parameter'))
@@ -113,7 +113,7 @@ it('a button may be called constructor, with a translation and without one', () 
     all.map(({ targets }) => targets.get('de')),
     ['b', undefined, undefined]
   )
-  const returned = all.map(({ id, source }) => ({ id, source, targets: new Map([['de', `${source} de`]]) }))
+  const returned = all.map(({ id, source }) => ({ key: id, id, source, targets: new Map([['de', `${source} de`]]) }))
   const { campaign: changed, changed: count } = withTranslations(parsed, returned)
   assert.equal(count, 3)
   assert.deepEqual(
@@ -127,10 +127,27 @@ it('a button may be called constructor, with a translation and without one', () 
 it('a file that has a text twice is refused, and costs no more than its first line', () => {
   const letters = 'abcdefghij'.split('')
   const targets = new Map(letters.flatMap((one) => letters.map((other) => [`en-${one}${other}`, 'x'])))
-  const returned = Array.from({ length: 10_000 }, () => ({ id: 'message.title', source: 'a', targets }))
+  const returned = Array.from({ length: 10_000 }, () => ({ key: 'a', id: 'message.title', source: 'a', targets }))
   const parsed = parseCampaign({ campaign_id: 'c', name: 'C', message: { title: 'a' } })
   assert.throws(() => withTranslations(parsed, returned), refused('invalid_parameter'))
   assert.ok(withTranslations(parsed, returned.slice(0, 1)).changed > 90)
+})
+
+it('a file with very long languages is refused at its first line', () => {
+  const long = Array.from({ length: 100 }, (_, index) => `${index}${'x'.repeat(30_000)}`)
+  const rows = Array.from({ length: 9_999 }, (_, index) => `r${index},s`)
+  assert.throws(
+    () => unitsOfCsv(['id,source', ...long].join(',').concat('\n', rows.join('\n'))),
+    refused('invalid_parameter')
+  )
+  const unit = '<trans-unit id="a"><source>a</source></trans-unit>'
+  const file = `<file original="c" target-language="${'x'.repeat(1_000_000)}"><body>${unit.repeat(30_000)}</body></file>`
+  assert.throws(() => unitsOfXliff(`<xliff version="1.2">${file}</xliff>`, 'c'), refused('invalid_parameter'))
+})
+
+it('a file of more attributes than any tool writes is refused', () => {
+  const tags = '<a b="" b="" b="" b="" b=""/>'.repeat(50_000)
+  assert.throws(() => parseXml(`<xliff>${tags}</xliff>`), refused('invalid_parameter'))
 })
 
 describe('a file that is not one', () => {
@@ -163,6 +180,6 @@ it('a file is read where a tool added segments, comments and groups', () => {
   const unit = '<trans-unit id="a"><source>a<mrk mtype="seg">b</mrk></source><target/></trans-unit>'
   const file = `<file target-language="de"><body><group>${unit}</group></body></file>`
   assert.deepEqual(unitsOfXliff(`<?xml version="1.0"?><!-- tool --><xliff version="1.2">${file}</xliff>`, 'c'), [
-    { id: 'a', source: 'ab', targets: new Map([['de', '']]) }
+    { key: 'a de', id: 'a', source: 'ab', targets: new Map([['de', '']]) }
   ])
 })

@@ -1,4 +1,4 @@
-import { type Returned, type Unit, unreadable } from './units.ts'
+import { checkTag, type Returned, type Unit, unreadable } from './units.ts'
 
 const mostRows = 10_000
 const mostCells = 110
@@ -25,14 +25,14 @@ export function unitsOfCsv(text: string): Returned[] {
   const [head, ...rows] = tableOf(text)
   if (head?.[0] !== 'id' || head[1] !== 'source') throw unreadable('its first line must begin with id,source')
   const languages = head.slice(2)
+  for (const tag of languages) checkTag(tag)
   return rows.flatMap((row) => {
     const [id = '', source = '', ...texts] = row
     if (row.every((one) => one === '')) return []
-    return {
-      id,
-      source: plain(source),
-      targets: new Map(languages.map((tag, place) => [tag, plain(texts[place] ?? '')]))
-    }
+    // Most rows of a large table are empty in most languages.
+    const targets = new Map<string, string>()
+    for (const [place, tag] of languages.entries()) if (texts[place]) targets.set(tag, plain(texts[place]))
+    return { key: id, id, source: plain(source), targets }
   })
 }
 

@@ -76,7 +76,10 @@ export const languagesOf = (units: readonly Unit[], wanted: readonly string[] = 
 ]
 
 /** A text that came back from a translator. An empty target changes nothing. */
-export type Returned = Pick<Unit, 'id' | 'source' | 'targets'>
+export interface Returned extends Pick<Unit, 'id' | 'source' | 'targets'> {
+  /** A file has each of them once. */
+  key: string
+}
 
 /** Editors change line ends and blanks at the ends of a text, and XML has no control characters. */
 const comparable = (text: string) =>
@@ -96,9 +99,8 @@ export function withTranslations(campaign: Campaign, returned: readonly Returned
   const [problems, stale]: [Detail[], Detail[]] = [[], []]
   let changed = 0
   const seen = new Set<string>()
-  for (const { id, source, targets } of returned) {
+  for (const { key, id, source, targets } of returned) {
     const place = places.get(id)
-    const key = [id, ...targets.keys()].join()
     if (seen.has(key)) problems.push({ path: id, message: 'is in the file twice' })
     else if (!place) problems.push({ path: id, message: 'is not a text of this campaign' })
     else if (comparable(source) !== comparable(place.unit.source))
@@ -148,6 +150,14 @@ const most = 50
 
 const refuse = (code: 'invalid_parameter' | 'conflict', problems: Detail[]) =>
   new Refusal(code, `${problems[0]!.path}: ${problems[0]!.message}`, problems.slice(0, most))
+
+/** Far longer than any language tag. */
+const longestTag = 100
+
+/** Refuses what cannot be a language. It is read beside each of thousands of texts, so that its length counts. */
+export function checkTag(tag: string): void {
+  if (tag.length > longestTag) throw unreadable(`${tag.slice(0, 20)}… is no language`)
+}
 
 /** Refuses a file that cannot be read. */
 export const unreadable = (message: string) =>

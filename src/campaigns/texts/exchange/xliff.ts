@@ -1,4 +1,4 @@
-import { type Returned, type Unit, unreadable } from './units.ts'
+import { checkTag, type Returned, type Unit, unreadable } from './units.ts'
 import { childrenOf, type Element, escaped, parseXml } from './xml.ts'
 
 const namespace = 'urn:oasis:names:tc:xliff:document:1.2'
@@ -41,6 +41,7 @@ export function unitsOfXliff(text: string, campaignId: string): Returned[] {
       throw unreadable(`its texts are those of campaign ${original.slice(0, 100)}`)
     const tag = file.attributes.get('target-language')
     if (tag === undefined) throw unreadable('a file has no target-language')
+    checkTag(tag)
     return childrenOf(file, 'body').flatMap((body) => unitsIn(body, tag))
   })
   if (found.length === 0) throw unreadable('it has no trans-unit')
@@ -57,7 +58,7 @@ function unitsIn(element: Element, tag: string): Returned[] {
     const [target] = childrenOf(part, 'target')
     const id = part.attributes.get('id')
     if (id === undefined || !source) throw unreadable('a trans-unit has no id or no source')
-    return { id, source: textOf(source), targets: new Map([[tag, target ? textOf(target) : '']]) }
+    return { key: `${id} ${tag}`, id, source: textOf(source), targets: new Map([[tag, target ? textOf(target) : '']]) }
   })
 }
 

@@ -9,6 +9,7 @@ export interface Element {
 
 const mostDepth = 40
 const mostElements = 100_000
+const mostAttributes = 200_000
 /** Each costs a call: as many as these take a tenth of a second. */
 const mostReferences = 100_000
 const entities = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }))
@@ -23,7 +24,7 @@ export function parseXml(text: string): Element {
   const root: Element = { name: '', attributes: new Map(), parts: [] }
   const open = [root]
   let at = text.startsWith('\ufeff') ? 1 : 0
-  let elements = 0
+  let [elements, attributes] = [0, 0]
   const until = (end: string, from: number) => {
     const found = text.indexOf(end, from)
     if (found < 0) throw unreadable(`it ends before ${end}`)
@@ -49,10 +50,12 @@ export function parseXml(text: string): Element {
       open.pop()
       at = end + 1
     } else {
-      const { element, end, isEmpty } = tagAt(text, next)
+      const { element, given, end, isEmpty } = tagAt(text, next)
       inside.parts.push(element)
       elements += 1
       if (elements > mostElements) throw unreadable(`it has more than ${mostElements} elements`)
+      attributes += given
+      if (attributes > mostAttributes) throw unreadable(`it has more than ${mostAttributes} attributes`)
       if (!isEmpty) open.push(element)
       if (open.length > mostDepth) throw unreadable(`its elements are nested deeper than ${mostDepth} levels`)
       at = end
@@ -82,9 +85,15 @@ function tagAt(text: string, at: number) {
   if (!found) throw unreadable('a tag is not well-formed')
   const [whole, name = '', given = '', slash] = found
   const attributes = new Map<string, string>()
-  for (const [, key = '', quoted, single] of given.matchAll(attribute))
+  // The same name may stand there again and again.
+  let count = 0
+  for (const [, key = '', quoted, single] of given.matchAll(attribute)) {
     attributes.set(key.startsWith('xml:') ? key : localName(key), decoded(quoted ?? single ?? ''))
-  return { element: { name: localName(name), attributes, parts: [] }, end: at + whole.length, isEmpty: slash === '/' }
+    count += 1
+    if (count > mostAttributes) break
+  }
+  const element: Element = { name: localName(name), attributes, parts: [] }
+  return { element, given: count, end: at + whole.length, isEmpty: slash === '/' }
 }
 
 const localName = (name: string) => name.slice(name.indexOf(':') + 1)

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { isObject } from '../platform/fields.ts'
 import { sizeOf } from '../platform/http/json/count.ts'
-import { parseNamed, readInSlices } from '../platform/http/json/read.ts'
+import { parseNamed, readInSlices, Unreadable } from '../platform/http/json/read.ts'
 import { faultIn, type JsonFault } from '../platform/json.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import type { Fields } from './dialects/fields.ts'
@@ -49,8 +49,9 @@ export async function readCall(body: Buffer | undefined): Promise<ReadCall> {
     if (tooMuch === undefined) return asCall(await parseNamed(body, bounds), body)
     const read = asCall(await readInSlices(body, head, bounds), body)
     return { id: read.id, call: () => refuseLarge(read, tooMuch) }
-  } catch {
-    return notJson
+  } catch (error) {
+    if (!(error instanceof Unreadable)) return notJson
+    return { id: null, call: refuse('parse_error', `The request cannot be read: ${error.message}.`) }
   }
 }
 

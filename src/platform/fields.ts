@@ -13,16 +13,28 @@ export const isObject = (value: unknown): value is Fields =>
 /** Contract B.9: many clients write null for a field that they do not set. */
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null
 
-/** Counts code points, as people count characters; cheap if the UTF-16 units already fit. */
-export const longerThan = (text: string, limit: number): boolean => text.length > limit && [...text].length > limit
+/**
+ * Counts code points, as people count characters, and only where the UTF-16 units do not decide: a text of 10 MiB would
+ * become ten million of them.
+ */
+export const longerThan = (text: string, limit: number): boolean =>
+  text.length > 2 * limit || (text.length > limit && [...text].length > limit)
 
 /** Makes the refusal of a fault at a path. */
 export type Refuse = (path: string, message: string) => Refusal
 
 export const refusing =
   (code: RefusalCode): Refuse =>
-  (path, message) =>
-    new Refusal(code, `${path}: ${message}`, [{ path, message }])
+  (whole, message) => {
+    const path = shortPath(whole)
+    return new Refusal(code, `${path}: ${message}`, [{ path, message }])
+  }
+
+const mostPath = 300
+
+/** Callers choose names of properties, and a name of 10 MiB shall not come back in the refusal. */
+export const shortPath = (path: string): string =>
+  path.length <= mostPath ? path : `${path.slice(0, mostPath).replace(/[\ud800-\udbff]$/, '')}…`
 
 /**
  * The rules for an id that a caller chooses and that appears in paths (decision 0007). Never coerced: 123 is not an id.

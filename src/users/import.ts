@@ -14,19 +14,24 @@ export interface ImportOutcome {
 }
 
 const linesAtOnce = 500
+/** Values of JSON take far more memory than their text. */
+const bytesAtOnce = 2 * 1024 * 1024
 const errorsShown = 100
 /** A user has at most 64 KiB of properties; a much longer line is not a user, and must not fill the memory. */
 const maxLineBytes = 1024 * 1024
-const bounds = { levels: 256, values: maxLineBytes }
+/** More values than fit into the properties of a user. */
+const bounds = { levels: 256, values: 50_000 }
 
 /** Reads one user per line and writes them in batches, so that neither side needs to hold all of them. */
 export async function importUsers(users: Users, projectId: ProjectId, body: Readable): Promise<ImportOutcome> {
   const outcome: ImportOutcome = { imported: 0, failed: 0, errors: [] }
   let batch: { line: number; user: unknown }[] = []
+  let batchBytes = 0
 
   async function flush(): Promise<void> {
     const taken = batch
     batch = []
+    batchBytes = 0
     const choices = taken.map(({ user }) => choicesIn(user))
     const results = await users.putMany(
       projectId,
@@ -54,7 +59,8 @@ export async function importUsers(users: Users, projectId: ProjectId, body: Read
     for await (const bytes of linesOf(body)) {
       line += 1
       if (bytes.length > 0) batch.push({ line, user: await parseLine(bytes) })
-      if (batch.length >= linesAtOnce) await flush()
+      batchBytes += bytes.length
+      if (batch.length >= linesAtOnce || batchBytes >= bytesAtOnce) await flush()
     }
   } finally {
     // Complete lines are imported also when the stream broke off.

@@ -28,6 +28,8 @@ export const strings = [
   '😀'.repeat(200),
   'x'.repeat(300),
   'x'.repeat(300_000),
+  'T'.repeat(300_000),
+  `again${' '.repeat(300_000)}x`,
   '{{ trigger.x }}',
   '{% for i in (1..1000000000) %}x{% endfor %}',
   "'; drop table users; --",

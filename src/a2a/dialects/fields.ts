@@ -1,4 +1,4 @@
-import { isObject } from '../../platform/fields.ts'
+import { isObject, longerThan } from '../../platform/fields.ts'
 import { invalid } from '../errors.ts'
 import type { Message, Part, PartExtras, TaskState } from '../model.ts'
 import { taskStates } from '../model.ts'
@@ -34,7 +34,7 @@ export function optionalText(fields: Fields, name: string, path = name, max = 25
   const value = fieldOf(fields, name)
   if (absent(value) || value === '') return undefined
   if (typeof value !== 'string') throw invalid(path, 'must be a string')
-  if (value.length > max && [...value].length > max) throw invalid(path, `must be at most ${max} characters`)
+  if (longerThan(value, max)) throw invalid(path, `must be at most ${max} characters`)
   return value
 }
 

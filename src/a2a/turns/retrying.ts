@@ -4,9 +4,9 @@ import type { Skills } from '../skills/skills.ts'
 import type { Reading } from '../text/reading.ts'
 import type { Meaning, ReadText } from './meaning.ts'
 
-/** A text that asks for nothing but another try. */
-const retry =
-  /^\s*(?:please[\s,]+)?(?:retry|try(?:\s+(?:it|that))?\s+again|again)(?:[\s,]+(?:now|please))*\s*[.!]*\s*$/i
+/** A text that asks for nothing but another try, and is short: blanks of a long one would be tried in every division. */
+const mostOfRetry = 200
+const retry = /^\s*(?:please[\s,]+)?(?:retry|try(?:\s+(?:it|that))?\s+again|again)(?:[\s,]+(?:now|please))*[\s.!]*$/i
 
 const question = 'It waits for another try. Say "retry" when the setup is done, or "no" to leave it.'
 
@@ -22,7 +22,7 @@ export async function readRetry(
   known: Request & { skill: string },
   { skills, readText }: { skills: Skills; readText: ReadText }
 ): Promise<RetryMeaning> {
-  if (retry.test(text)) return { kind: 'goes on' }
+  if (text.length <= mostOfRetry && retry.test(text)) return { kind: 'goes on' }
   const { skill, fields, understood = '' } = known
   const pending: Reading = { kind: 'confirm', skill, data: fields, understood, question }
   const meaning = await readText(text, { skills, known: { skill, fields, pending } })

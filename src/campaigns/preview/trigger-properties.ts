@@ -11,17 +11,22 @@ const mostProperties = 100
 /** From the least to the most certain. */
 const certainty: UseType[] = ['boolean', 'text', 'number', 'json']
 
-/** The trigger properties that the texts and the segment of a campaign use. Its saved segments are written out. */
-export function triggerPropertiesOf(campaign: Campaign): TriggerProperty[] {
-  const uses = [...usesInTexts(campaign), ...usesInSegment(campaign)]
-  const named = Map.groupBy(uses, ({ path }) => JSON.stringify(path))
-  const paths = [...named.values()].map((all) => ({ path: all[0]!.path, shown: all.some(({ shown }) => shown) }))
-  return [...named.values()]
-    .filter(([{ path } = uses[0]!]) => !isCovered(path, paths))
-    .slice(0, mostProperties)
-    .map((own) => propertyOf(own, uses))
+/** A path, with the uses of exactly this path and the longer paths that begin with it. */
+interface Branch {
+  /** Whether a text shows this path or one that it begins with. */
+  isInShown: boolean
+  uses: Use[]
+  branches: Map<string, Branch>
 }
 
+/** The trigger properties that the texts and the segment of a campaign use. Its saved segments are written out. */
+export function triggerPropertiesOf(campaign: Campaign): TriggerProperty[] {
+  const named = branchesOf([...usesInTexts(campaign), ...usesInSegment(campaign)])
+  return named
+    .filter((branch) => !isCovered(branch))
+    .slice(0, mostProperties)
+    .map(propertyOf)
+}
 function usesInTexts(campaign: Campaign): Use[] {
   const known = new Map<string, TriggerUse[]>()
   const texts = [...templatesOf(campaign)].sort(([one], [other]) => rankOf(one) - rankOf(other))
@@ -47,24 +52,48 @@ const usesInSegment = ({ segment }: Campaign): Use[] =>
     return { path, place: 'segment', required: true, shown: true, type: index > 0 ? 'json' : 'text' }
   })
 
-interface Known {
-  path: string[]
-  shown: boolean
+/** The used paths in the order of their first uses. A campaign may use tens of thousands. */
+function branchesOf(uses: Use[]): Branch[] {
+  const root = newBranch()
+  const named = new Set<Branch>()
+  for (const use of uses) {
+    let branch = root
+    for (const name of use.path) {
+      const inner = branch.branches.get(name) ?? newBranch()
+      branch.branches.set(name, inner)
+      branch = inner
+    }
+    branch.uses.push(use)
+    named.add(branch)
+  }
+  for (const branch of insideOf(root)) {
+    const isShown = branch.isInShown || branch.uses.some(({ shown }) => shown)
+    for (const inner of branch.branches.values()) inner.isInShown = isShown
+  }
+  return [...named]
 }
 
-const isInside = (inner: string[], outer: string[]) =>
-  inner.length > outer.length && outer.every((name, place) => inner[place] === name)
+const newBranch = (): Branch => ({ isInShown: false, uses: [], branches: new Map() })
+
+/** The branches inside a branch, each before those inside it. Without recursion, because paths may be long. */
+function* insideOf(branch: Branch): Generator<Branch> {
+  const waiting = [...branch.branches.values()]
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    yield next
+    for (const inner of next.branches.values()) waiting.push(inner)
+  }
+}
 
 /** `order.total` is covered where `order` is written as a whole; otherwise `order` is covered by `order.total`. */
-const isCovered = (path: string[], all: Known[]): boolean =>
-  all.some((one) => one.shown && isInside(path, one.path)) ||
-  (!all.find((one) => one.path.join() === path.join())!.shown && all.some((one) => isInside(one.path, path)))
+const isCovered = ({ isInShown, uses, branches }: Branch): boolean =>
+  isInShown || (branches.size > 0 && !uses.some(({ shown }) => shown))
 
-function propertyOf(own: Use[], all: Use[]): TriggerProperty {
-  const { path } = own[0]!
-  const parts = all.filter((one) => isInside(one.path, path))
-  const both = [...own, ...parts]
-  const types = own.map(({ type }) => certainty.indexOf(type))
+function propertyOf(branch: Branch): TriggerProperty {
+  const { uses } = branch
+  const { path } = uses[0]!
+  const parts = [...insideOf(branch)].flatMap((inner) => inner.uses)
+  const both = [...uses, ...parts]
+  const types = uses.map(({ type }) => certainty.indexOf(type))
   return {
     name: path.join('.'),
     path,

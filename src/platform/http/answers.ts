@@ -102,7 +102,8 @@ const ofMore = '; and more'
 
 /** As many whole faults as the header may hold. */
 function inOneLine(faults: string[]): string {
-  const line = printable(faults.join('; '))
+  // Escapes make it longer only, and a character outside of the header's set costs more to escape than to cut.
+  const line = printable(faults.join('; ').slice(0, 2 * mostCharacters))
   if (line.length <= mostCharacters) return line
   const cut = line.slice(0, mostCharacters - ofMore.length)
   const end = cut.lastIndexOf('; ')

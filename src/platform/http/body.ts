@@ -5,7 +5,7 @@ import { Refusal } from '../errors.ts'
 import { faultIn, mayHideText } from '../json.ts'
 import { decoded, encodingOf } from './encodings.ts'
 import { type Size, sizeOf } from './json/count.ts'
-import { readInSlices, Unreadable } from './json/read.ts'
+import { mostAtOnce, readInSlices, Unreadable } from './json/read.ts'
 import type { Wanted } from './schema.ts'
 
 /** How a route takes a body. `ignored`: it is not read; `stream`: the handler reads it; `bytes`: as a buffer. */
@@ -99,8 +99,6 @@ export function nameWrongType(request: FastifyRequest): void {
 
 /** Deeper than any real body, and not deep enough to exhaust a stack here or in PostgreSQL. */
 const mostLevels = 256
-/** The most values that are parsed at once: 16 ms in the worst case, in which every object has different fields. */
-const mostAtOnce = 20_000
 /** A text of this size can be neither deep nor hold many values. */
 const tinyBytes = 256
 

@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type Detail, Refusal, type RefusalCode } from '../errors.ts'
+import { shortPath } from '../fields.ts'
 import { isStorable } from '../json.ts'
 import { rule } from './schema.ts'
 
@@ -38,6 +39,9 @@ export function validator(schema: TSchema, code: RefusalCode, fieldCodes: FieldC
   }
 }
 
+/** A list of 20,000 entries may have a fault in each. The first ones fill the response. */
+const mostErrors = 500
+
 /** Returns every fault of a value, for documents that people write; `validator` reports the first one only. */
 export function problemsOf(schema: TSchema): (value: unknown) => Detail[] {
   let check: ValidateFunction | undefined
@@ -46,7 +50,7 @@ export function problemsOf(schema: TSchema): (value: unknown) => Detail[] {
     check ??= compilers.all.compile(schema)
     return check(value)
       ? []
-      : withoutConstants(check.errors ?? [])
+      : withoutConstants((check.errors ?? []).slice(0, mostErrors))
           .slice(0, 50)
           .map(detailOf)
   }
@@ -103,7 +107,7 @@ function detailOf(error: ErrorObject): Detail {
     .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
     .join('')
     .replace(/^\./, '')
-  return { path: path || 'body', message: inWords[keyword]?.(error) ?? message }
+  return { path: shortPath(path) || 'body', message: inWords[keyword]?.(error) ?? message }
 }
 
 /** Reads the parameters that a schema names. Query values are text, so integers and booleans are converted. */

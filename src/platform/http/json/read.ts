@@ -27,6 +27,9 @@ interface Frame {
   inner: Wanted | undefined
 }
 
+/** The most values that are parsed at once: 16 ms in the worst case, in which every object has different fields. */
+export const mostAtOnce = 20_000
+
 /** How long one slice may take. Other requests are served between two slices. */
 const sliceMs = 8
 /** Values between two checks of the clock. */
@@ -51,14 +54,20 @@ export async function readInSlices(body: Buffer, wanted: Wanted | undefined, mos
 }
 
 /**
- * Reads like `JSON.parse`, but also names that `JSON.parse` reads wrongly (see `escapedName`). If `readInSlices` refuses
- * such a text, `JSON.parse` reads it or throws its own error.
+ * Reads like `JSON.parse`, but also names that `JSON.parse` reads wrongly (see `escapedName`), and many values in slices.
+ * If `readInSlices` refuses a text for its names, `JSON.parse` reads it or throws its own error.
  */
 export async function parseNamed(body: Buffer, most: Most): Promise<unknown> {
   const parse = (): unknown => JSON.parse(body.toString('utf8'))
-  const escaped = body.includes('\\') && (await sizeOf(body)).escapedName
-  return escaped ? readInSlices(body, undefined, most).catch(parse) : parse()
+  // A value takes two bytes at least.
+  if (body.length <= 2 * mostAtOnce && !body.includes('\\')) return parse()
+  const { values, escapedName } = await sizeOf(body)
+  if (values > most.values) throw tooMany(most)
+  if (values > mostAtOnce) return readInSlices(body, undefined, most)
+  return escapedName ? readInSlices(body, undefined, most).catch(parse) : parse()
 }
+
+const tooMany = ({ values }: Most) => new Unreadable(`the body has more than ${values} values`)
 
 function* read(body: Buffer, root: Wanted | undefined, most: Most): Generator<undefined, unknown> {
   const length = body.length
@@ -83,7 +92,7 @@ function* read(body: Buffer, root: Wanted | undefined, most: Most): Generator<un
   /** Counts a value that is built. */
   const built = () => {
     values += 1
-    if (values > most.values) throw new Unreadable(`the body has more than ${most.values} values`)
+    if (values > most.values) throw tooMany(most)
   }
   const put = (value: unknown) => {
     if (!frame) result = value

@@ -65,8 +65,7 @@ function asCall(value: unknown, body: Buffer): ReadCall {
     return { id: null, call: refuse('invalid_request', 'Several calls in one request are not taken.') }
   if (!isObject(value)) return { id: null, call: refuse('invalid_request', 'The body must be a JSON object.') }
   const id = readId(value.id)
-  if (id === undefined)
-    return { id: null, call: refuse('invalid_request', 'id must be a string or a number: every call gets a response.') }
+  if (id === undefined) return { id: null, call: refuse('invalid_request', faultOfId(value.id)) }
   const fields = value
   return {
     id,
@@ -84,9 +83,18 @@ function asCall(value: unknown, body: Buffer): ReadCall {
 
 const maxId = 255
 
+/** Returns only ids that come back as they were sent: a whole number beyond 2^53 would come back as another one. */
 function readId(id: unknown): RpcId | undefined {
-  if (typeof id === 'number') return Number.isFinite(id) ? id : undefined
+  if (typeof id === 'number') return Number.isSafeInteger(id) || isFraction(id) ? id : undefined
   return typeof id === 'string' && id.length <= maxId && id.isWellFormed() ? id : undefined
+}
+
+const isFraction = (id: number) => Number.isFinite(id) && !Number.isInteger(id)
+
+function faultOfId(id: unknown): string {
+  if (typeof id === 'number') return 'id is a number beyond 2^53, which JSON libraries round: send it as a string.'
+  if (typeof id === 'string') return `id must be at most ${maxId} characters, without lone surrogates.`
+  return 'id must be a string or a number: every call gets a response.'
 }
 
 const refuse = (fault: 'parse_error' | 'invalid_request', message: string) => (): never => {

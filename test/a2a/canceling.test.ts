@@ -208,7 +208,7 @@ describe('a yes and a cancel at the same moment', () => {
     for (const index of rounds) {
       const before = await sent(project)
       const { task, refused } = await round(made, 'Trigger campaign news for all users', 'yes', index)
-      const [newest] = (await project.call('GET', '/api/v1/triggers?page_size=1')).json.items
+      const [newest] = (await project.call('GET', '/api/v1/triggers?limit=1')).json.items
       if (refused) {
         const { triggerId } = task.artifacts[0].parts[0].data
         assert.equal(triggerId, newest.trigger_id)
@@ -219,5 +219,31 @@ describe('a yes and a cancel at the same moment', () => {
       if (named) assert.deepEqual([newest.trigger_id, (await ended(project, named)).state], [named, 'canceled'])
       assert.equal(await sent(project), before)
     }
+  })
+
+  it('leave no trigger under a canceled question, where the yes is a message of its own', async () => {
+    const { project, agent } = await shop()
+    const ask = async () => {
+      const asked = await agent.send('Trigger campaign news for all users')
+      const { confirmationId } = asked.status.message.parts[1].data
+      return { asked, yes: () => agent.send({ confirmationId, confirm: true }) }
+    }
+    for (const index of rounds) {
+      const { asked, yes } = await ask()
+      const answered = yes()
+      await sleep(index * 2)
+      const canceled = (await agent.call('cancel', { id: asked.id })).json
+      const task = await answered
+      if (canceled.error) assert.equal(canceled.error.code, -32002)
+      const state = canceled.error ? 'completed' : /^(rejected|input-required)$/
+      assert.match(task.status.state, new RegExp(state), JSON.stringify([canceled, task.status]))
+    }
+    const { asked, yes } = await ask()
+    assert.equal((await agent.result('cancel', { id: asked.id })).status.state, 'canceled')
+    const again = await yes()
+    assert.equal(again.status.state, 'input-required')
+    assert.match(again.status.message.parts[0].text, /What this confirmationId stood for was canceled\./)
+    const [{ n }] = await service.sql('select count(*)::int as n from triggers where project_id = $1', [project.id])
+    assert.ok(n <= rounds.length)
   })
 })

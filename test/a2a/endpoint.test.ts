@@ -128,6 +128,8 @@ describe('POST /a2a', () => {
       [JSON.stringify({ ...call, id: undefined }), -32600, null],
       [JSON.stringify({ ...call, id: true }), -32600, null],
       [JSON.stringify({ ...call, id: {} }), -32600, null],
+      [`{"jsonrpc":"2.0","id":1763540000123456789,"method":"GetTask"}`, -32600, null],
+      [JSON.stringify({ ...call, id: 'x'.repeat(256) }), -32600, null],
       [JSON.stringify({ ...call, jsonrpc: '1.0' }), -32600, 1],
       [JSON.stringify({ ...call, jsonrpc: undefined }), -32600, 1],
       [JSON.stringify({ ...call, method: 5 }), -32600, 1],

@@ -121,6 +121,17 @@ for (const name of names) {
       assert.deepEqual(finals, name === 'legacy' ? [false, false, false, true] : [])
     })
 
+    it('that subscribes to a task ends where an erasure takes the task', async () => {
+      const { id } = await agent.send({ skill: 'create-user' })
+      const opened = Promise.withResolvers<void>()
+      const open = agent.stream('subscribe', { id }, () => opened.resolve())
+      await opened.promise
+      await service.sql('delete from a2a_tasks where id = $1', [id])
+      const { events } = await open
+      assert.equal(events.length, 1)
+      await eventually(async () => assert.deepEqual(service.app.agents.stats(), gone))
+    })
+
     it('that subscribes to a task that has ended gets its end, or is refused', async () => {
       const task = await agent.send(create)
       const { events, text } = await agent.stream('subscribe', { id: task.id })

@@ -153,6 +153,28 @@ for (const name of names) {
       assert.equal(shown(await agent.result('getConfig', ref(task.id, 'c'))).url, url)
     })
 
+    it('that move to another address get the present state there', async () => {
+      const task = await agent.send({ skill: 'create-user' })
+      const [before, after] = [freshUrl(), freshUrl()]
+      await agent.result('createConfig', params(task.id, { id: 'moves', url: before }))
+      await agent.result('createConfig', params(task.id, { id: 'moves', url: after }))
+      const states = callsTo(after).map(({ body }) => {
+        const event = JSON.parse(body)
+        return toldState(name === 'plain' ? event.params.result : event)
+      })
+      assert.deepEqual([states, callsTo(before)], [['input-required'], []])
+    })
+
+    it('store a body of limited size for each change, however much was said', async () => {
+      const url = freshUrl()
+      const task = await agent.send({ skill: 'create-user' })
+      await agent.result('createConfig', params(task.id, { url }))
+      const metadata = { note: 'x'.repeat(500_000) }
+      await agent.send({ properties: { plan: 'free' } }, { taskId: task.id, metadata })
+      await agent.send({ projectUserId: 'x' }, { taskId: task.id })
+      for (const { body } of callsTo(url)) assert.ok(body.length < 100_000, `${body.length} characters`)
+    })
+
     it('present the registered scheme and credentials', async () => {
       const url = freshUrl()
       const task = await agent.send({ skill: 'create-user', projectUserId: 'x' })

@@ -246,6 +246,9 @@ describe('an approval (B.5)', () => {
     await service.sql(`update approvals set expires_at = now() - interval '1 second' where project_id = $1`, [
       project.id
     ])
+    const late = await approve(approvalIn(task))
+    assert.equal(late.status, 409)
+    assert.match(late.json.error, /has expired/)
     await service.hurry('oversight.approvals')
     await eventually(async () => assert.equal((await list())[0]!.state, 'expired'))
     const now = await agent.get(task.id)

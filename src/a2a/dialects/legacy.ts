@@ -1,3 +1,4 @@
+import { roughBytes } from '../../platform/coalesce.ts'
 import { isObject } from '../../platform/fields.ts'
 import { codeOf, invalid } from '../errors.ts'
 import type { Artifact, LogEntry, Message, Part, PushConfig, Status, Task } from '../model.ts'
@@ -60,10 +61,24 @@ export const legacy: Dialect = {
   update: event,
   webhook: (task) => ({
     contentType: 'application/json',
-    body: legacyTask(task, { historyLength: undefined, artifacts: true })
+    body: legacyTask(task, { historyLength: latestOf(task.history), artifacts: true })
   }),
   card: hybridCard,
   extendedCard: legacyCard
+}
+
+/** Each change of each webhook stores a body of its own, while the messages of a task may have several MiB. */
+const mostHistoryBytes = 64 * 1024
+
+/** The number of latest messages that a call of a webhook carries. GetTask has all of them. */
+function latestOf(history: Message[]): number {
+  let bytes = 0
+  let first = history.length
+  while (first > 0 && bytes <= mostHistoryBytes) {
+    first -= 1
+    bytes += roughBytes(history[first])
+  }
+  return history.length - first - (bytes > mostHistoryBytes ? 1 : 0)
 }
 
 function legacyTask({ id, contextId, status, artifacts, history }: Task, view: View) {

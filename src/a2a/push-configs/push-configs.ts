@@ -62,13 +62,14 @@ export function createConfigs({
       Object.keys(secrets).length > 0
         ? seal(key, store.secretsContext(projectId, task.id, id), JSON.stringify(secrets))
         : null
-    // Later states go to the new address, and so does an end that was reached before.
-    if (before && before.url !== wanted.url) await dropCalls(tx, projectId, orderOf(task.id, id))
+    // The calls that wait were sealed for the old address. The new one gets the present state and later ones.
+    const isMoved = before !== undefined && before.url !== wanted.url
+    if (isMoved) await dropCalls(tx, projectId, orderOf(task.id, id))
     const created_at = before?.created_at ?? new Date()
     const row: store.ConfigRow = { id, task_id: task.id, url: wanted.url, secrets: sealed, dialect, created_at }
     await store.putConfig(tx, projectId, row)
     await markAttended(tx, projectId, task.id)
-    return toConfig(projectId, row)
+    return { config: toConfig(projectId, row), isMoved }
   }
 
   /** Enqueues the calls for the entries of the log from `from` on. Only states are reported, each with the task as it was then. */
@@ -95,8 +96,8 @@ export function createConfigs({
       if (reason !== null) throw invalid(field, reason)
     },
     /** Writes the webhook of a message in the transaction of its task. */
-    attach: (tx: Db, projectId: ProjectId, task: Task, wanted: NewPushConfig) =>
-      write(tx, projectId, task, wanted, task.dialect),
+    attach: async (tx: Db, projectId: ProjectId, task: Task, wanted: NewPushConfig): Promise<void> =>
+      void (await write(tx, projectId, task, wanted, task.dialect)),
     /** Enqueues the calls for a change in the transaction of that change. */
     notify: async (tx: Db, projectId: ProjectId, task: Task, from: number) =>
       callAll(tx, projectId, task, from, await find(tx, projectId, task.id)),
@@ -104,9 +105,9 @@ export function createConfigs({
     create: (projectId: ProjectId, taskId: string, wanted: NewPushConfig, spelling: (task: Task) => DialectName) =>
       pool.transaction(async (tx) => {
         const task = await locked(tx, projectId, taskId)
-        const config = await write(tx, projectId, task, wanted, spelling(task))
+        const { config, isMoved } = await write(tx, projectId, task, wanted, spelling(task))
         // A webhook that is added to an ended task still receives its end.
-        if (isTerminal(task.status.state)) await callAll(tx, projectId, task, task.log.length - 1, [config])
+        if (isMoved || isTerminal(task.status.state)) await callAll(tx, projectId, task, lastStateOf(task), [config])
         return shown(config, wanted)
       }),
     async list(projectId: ProjectId, taskId: string, { limit, pageToken }: ConfigListing) {
@@ -130,6 +131,8 @@ export function createConfigs({
       })
   }
 }
+
+const lastStateOf = ({ log }: Task) => log.findLastIndex((entry) => 'status' in entry)
 
 /** Each webhook of a task receives the states in order, and none waits for another. */
 const orderOf = (taskId: string, configId: string) => `${taskId} ${configId}`

@@ -31,7 +31,8 @@ export interface Beside {
 export type Outcome = Beside & Ending
 
 type Ending =
-  | { kind: 'completed'; artifacts: Result[]; reason?: string }
+  /** `earlier`: the effect is that of an earlier call with the same key. */
+  | { kind: 'completed'; artifacts: Result[]; reason?: string; earlier?: boolean }
   /** The skill began and could not finish. Its artifacts show the part that was done. */
   | { kind: 'failed'; reason: string; artifacts?: Result[] }
   /** The skill did not begin, because the request cannot be carried out. */

@@ -5,7 +5,7 @@ import { claimKey } from '../../platform/idempotency/idempotency.ts'
 import { firstIdAt, type ProjectId } from '../../platform/ids.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { AgentError } from '../errors.ts'
-import { isTerminal, type Task } from '../model.ts'
+import { isInterrupted, isTerminal, type Task } from '../model.ts'
 import type { Skills } from '../skills/skills.ts'
 import { moved, runIdOf } from './changes.ts'
 import { tasksUnderWay } from './store.ts'
@@ -39,18 +39,33 @@ export function createCanceling({ tasks, skills, watch, idempotencyHours, dropAp
    * commits with its task would have ended the task. An effect with a key needs that key, and this cancel claims it.
    */
   async function hasDoneNothing(tx: Db, projectId: ProjectId, task: Task): Promise<boolean> {
-    const skill = task.request.skill === undefined ? undefined : skills.get(task.request.skill)
-    if (skill?.runTogether) return true
-    if (!skill?.effectKey) return false
-    const key = { ...skill.effectKey({ runId: runIdOf(task), fields: task.request.fields }), fingerprint: ofCancel }
-    return (await claimKey(tx, projectId, key, { taskId: task.id }, idempotencyHours)).state === 'begun'
+    if (skillOf(task)?.runTogether) return true
+    return (await claimEffect(tx, projectId, task)) === 'begun'
   }
+
+  const skillOf = ({ request: { skill } }: Task) => (skill === undefined ? undefined : skills.get(skill))
+
+  /** The state of the key that the effect of a task needs, after this cancel has claimed it. Undefined if it needs none. */
+  async function claimEffect(tx: Db, projectId: ProjectId, task: Task) {
+    const keyed = skillOf(task)?.effectKey
+    if (!keyed) return undefined
+    const key = { ...keyed({ runId: runIdOf(task), fields: task.request.fields }), fingerprint: ofCancel }
+    return (await claimKey(tx, projectId, key, { taskId: task.id }, idempotencyHours)).state
+  }
+
+  /**
+   * Whether a yes to the question of a task, which is locked, can have no effect any more. It may be a message of its own
+   * that names only the confirmation, so it needs the key of the confirmation, and this cancel claims it.
+   */
+  const takesNoYes = async (tx: Db, projectId: ProjectId, task: Task): Promise<boolean> =>
+    task.request.fields.confirmationId === undefined || (await claimEffect(tx, projectId, task)) !== 'other'
 
   /** Cancels a task whose run has had no effect. Otherwise its run ends it, and undoes the effect as far as possible. */
   async function stop(tx: Db, projectId: ProjectId, task: Task, reason: string): Promise<Task | undefined> {
     const { state } = task.status
     const { approvalId } = task.request
     if (approvalId !== undefined) await dropApproval(tx, projectId, approvalId, 'canceled')
+    if (isInterrupted(state) && !(await takesNoYes(tx, projectId, task))) throw confirmedElsewhere()
     if (state !== 'working' || (await hasDoneNothing(tx, projectId, task))) return moved(task, 'canceled', reason)
     return task.cancelRequested ? undefined : { ...task, cancelRequested: true }
   }
@@ -110,6 +125,9 @@ export function createCanceling({ tasks, skills, watch, idempotencyHours, dropAp
 }
 
 const isUnderWay = ({ status: { state } }: Task) => state === 'submitted' || state === 'working'
+
+const confirmedElsewhere = () =>
+  new AgentError('task_not_cancelable', 'Another call has confirmed what this task asks for, and it is done.')
 
 function notCancelable({ status: { state } }: Task): AgentError {
   const why = isTerminal(state)

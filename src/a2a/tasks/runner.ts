@@ -53,7 +53,9 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf, dr
       const call = callOf(projectId, task, of.caller, running.signal)
       const outcome = await outcomeOf(of.skill, running, () => of.skill.run(call))
       const end = async (now: Task) => {
-        const after = now.cancelRequested ? await stopped(of.skill, running, call, outcome) : outcome
+        // The effect of another task stands. A run that was taken over finds its own effect in this way.
+        const isOwn = now.takeovers > 0 || !(outcome.kind === 'completed' && outcome.earlier)
+        const after = now.cancelRequested ? await stopped(of.skill, running, call, outcome, isOwn) : outcome
         return tasks.settle(projectId, now, ended(now, after), of.key)
       }
       const written = await end(task)
@@ -79,9 +81,15 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf, dr
    * The end of a run that is to be canceled: without an effect it is canceled, otherwise its effect is undone as far as
    * possible.
    */
-  async function stopped(skill: Skill, running: Running, call: SkillCall, outcome: Outcome): Promise<Outcome> {
+  async function stopped(
+    skill: Skill,
+    running: Running,
+    call: SkillCall,
+    outcome: Outcome,
+    mayUndo: boolean
+  ): Promise<Outcome> {
     const left =
-      outcome.kind === 'completed' && skill.undo
+      outcome.kind === 'completed' && skill.undo && mayUndo
         ? await outcomeOf(skill, running, () => skill.undo!(call, outcome))
         : outcome
     // A run that would wait for its caller has had no effect.

@@ -51,11 +51,12 @@ export class TaskStream extends Readable {
     this.#position = from
     this.#stopped = stopped
     this.#closed = closed
-    this.#unsubscribe = watch.subscribe(projectId, task, (changed) => {
-      if (changed.revision < this.#latest.revision) return
-      this.#latest = changed
+    const changed = (next: Task) => {
+      if (next.revision < this.#latest.revision) return
+      this.#latest = next
       this.#pump()
-    })
+    }
+    this.#unsubscribe = watch.subscribe(projectId, task, changed, () => this.finish())
   }
 
   begin({ task, from, historyLength, failed }: StreamRequest): void {

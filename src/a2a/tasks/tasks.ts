@@ -4,7 +4,7 @@ import { againIfRaced } from '../../platform/db/races.ts'
 import { type Claim, claimKeys, type IdempotencyKey, settleKey } from '../../platform/idempotency/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { AgentError, noTask } from '../errors.ts'
-import { isTerminal, type Task } from '../model.ts'
+import { isSettled, type Task } from '../model.ts'
 import {
   type Answer,
   answerOf,
@@ -54,10 +54,10 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     if (claim.state === 'other') throw keyUsed()
     if (claim.state === 'answered' && 'task' in claim.answer) return claim.answer.task
     if (claim.state === 'answered' && 'taskId' in claim.answer) return find(projectId, claim.answer.taskId)
-    // An ended task is returned unchanged.
+    // The task of a dead node was ended, or came to wait for its caller, without the key. An erased task has no key.
     const work = 'work' in claim ? claim.work : undefined
-    const task = work && (await store.findTasks(pool, projectId, [work.taskId])).get(work.taskId)
-    if (task && isTerminal(task.status.state)) return task
+    const task = work && (await find(projectId, work.taskId))
+    if (task && isSettled(task.status.state)) return task
     throw new AgentError('key_in_use', 'Idempotency key is in use: the first of these messages is still worked on.')
   }
 

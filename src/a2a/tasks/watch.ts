@@ -14,7 +14,8 @@ type Watcher = (task: Task) => void
 
 interface Watched {
   projectId: ProjectId
-  watchers: Set<Watcher>
+  /** Each with a function for the case that the task is erased. */
+  watchers: Map<Watcher, (() => void) | undefined>
   /** The latest revision that was published. */
   revision: number
 }
@@ -44,7 +45,7 @@ export function createWatch({
     const [projectId, taskId] = payload.split(' ') as [ProjectId, string]
     const known = watched.get(taskId)
     if (known) void look([[taskId, known]])
-    else if (interested(taskId)) void look([[taskId, { projectId, watchers: new Set(), revision: 0 }]])
+    else if (interested(taskId)) void look([[taskId, { projectId, watchers: new Map(), revision: 0 }]])
   })
 
   function publish(task: Task): void {
@@ -52,7 +53,7 @@ export function createWatch({
     const known = watched.get(task.id)
     if (!known) return
     known.revision = Math.max(known.revision, task.revision)
-    for (const watcher of [...known.watchers]) watcher(task)
+    for (const watcher of [...known.watchers.keys()]) watcher(task)
   }
 
   async function look(wanted: [string, Watched][]): Promise<void> {
@@ -61,6 +62,9 @@ export function createWatch({
       for (const [projectId, entries] of byProject) {
         const seen = new Map(entries.map(([id, { revision }]) => [id, revision]))
         const now = await findRevisions(pool, projectId, [...seen.keys()])
+        const kept = new Set(now.map(({ id }) => id))
+        for (const [id, { watchers }] of entries)
+          if (!kept.has(id)) for (const erased of [...watchers.values()]) erased?.()
         const ids = now.filter(({ id, revision }) => revision > seen.get(id)!).map(({ id }) => id)
         if (ids.length === 0) continue
         for (const task of (await findTasks(pool, projectId, ids)).values()) publish(task)
@@ -76,13 +80,13 @@ export function createWatch({
     announce: (tx: Db, projectId: ProjectId, taskId: string) => tx.run(notify, [channel, `${projectId} ${taskId}`]),
     /**
      * Subscribes a watcher and returns a function that ends the subscription. The watcher gets every change, some of
-     * them twice.
+     * them twice. `erased` runs when the task is gone.
      */
-    subscribe(projectId: ProjectId, { id: taskId, revision }: Task, watcher: Watcher): () => void {
-      const known = watched.get(taskId) ?? { projectId, watchers: new Set(), revision }
+    subscribe(projectId: ProjectId, { id: taskId, revision }: Task, watcher: Watcher, erased?: () => void): () => void {
+      const known = watched.get(taskId) ?? { projectId, watchers: new Map(), revision }
       // A watcher that starts at an earlier revision makes the other watchers receive later revisions again.
       known.revision = Math.min(known.revision, revision)
-      known.watchers.add(watcher)
+      known.watchers.set(watcher, erased)
       watched.set(taskId, known)
       timer ??= setInterval(() => void look([...watched]), pollMs).unref()
       return () => {

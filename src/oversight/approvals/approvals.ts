@@ -124,10 +124,11 @@ export function createApprovals(options: ApprovalsOptions) {
   async function pending(projectId: ProjectId, id: string): Promise<store.ApprovalRow> {
     const row = await get(projectId, id)
     if (row.state !== 'pending') throw alreadyDecided(row)
+    if (row.overdue) throw new Refusal('conflict', 'This approval has expired: no person decided within 24 hours.')
     return row
   }
 
-  async function get(projectId: ProjectId, id: string): Promise<store.ApprovalRow> {
+  async function get(projectId: ProjectId, id: string) {
     const row = isUuid(id) ? await store.findApproval(pool, projectId, id) : undefined
     if (!row) throw new Refusal('not_found', 'There is no approval of this id.')
     return row

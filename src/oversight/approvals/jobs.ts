@@ -19,10 +19,15 @@ export const approvalsJob = (
     name: 'oversight.approvals',
     everyMs,
     async run({ signal }) {
+      // An approval that cannot be ended does not hold up the others: its error is thrown after all of them were tried.
+      let failed: unknown
       for (const { project_id, id } of await dueApprovals(pool)) {
         signal.throwIfAborted()
-        await expire(project_id, id)
+        await expire(project_id, id).catch((error: unknown) => {
+          failed ??= error
+        })
       }
+      if (failed !== undefined) throw failed
       if (Date.now() - sweptMs < hourMs) return
       sweptMs = Date.now()
       const before = firstIdAt(Date.now() - retentionDays * dayMs)

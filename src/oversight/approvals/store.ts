@@ -50,7 +50,10 @@ const insert = statement(
      from projects p where p.project_id = $1
    returning ${columns.replace(/\w+/g, 'made.$&')}`
 )
-const find = statement('approvals.find', `select ${columns} from approvals where project_id = $1 and id = $2`)
+const find = statement(
+  'approvals.find',
+  `select ${columns}, expires_at <= now() as overdue from approvals where project_id = $1 and id = $2`
+)
 const list = statement(
   'approvals.list',
   `select ${columns} from approvals
@@ -111,7 +114,9 @@ export const insertApproval = (tx: Db, projectId: ProjectId, approval: NewApprov
     approval.agent
   ])
 
-export const findApproval = (db: Db, projectId: ProjectId, id: string) => db.one<ApprovalRow>(find, [projectId, id])
+/** `overdue`: no person decided in time, also where the approval is `pending` until the next sweep. */
+export const findApproval = (db: Db, projectId: ProjectId, id: string) =>
+  db.one<ApprovalRow & { overdue: boolean }>(find, [projectId, id])
 
 export interface ApprovalFilter {
   state?: ApprovalState | undefined

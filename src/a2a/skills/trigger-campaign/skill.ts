@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { checkTriggerCampaign } from '../../../campaigns/campaigns.ts'
+import { Refusal } from '../../../platform/errors.ts'
 import { effectKeyOf, keyOfRun } from '../run-key.ts'
 import { type MakeSkill, type Outcome, result } from '../skill.ts'
 import { withAudience, withoutNull } from '../spellings.ts'
@@ -36,8 +37,9 @@ export const triggerCampaign: MakeSkill = (does) => ({
     const command = triggerCommandOf(fields)
     const key = confirmedKey(fields) ?? keyOfRun(runId, command)
     const trigger = { ...checkTriggerCampaign(command), actor: caller.actor }
-    const { answer } = await does.triggers.accept(projectId, trigger, key, permit)
-    return { kind: 'completed', artifacts: [result('trigger-result', { triggerId: answer.trigger_id })] }
+    const { answer, replayed } = await does.triggers.accept(projectId, trigger, key, permit).catch(unlessCanceled)
+    const artifacts = [result('trigger-result', { triggerId: answer.trigger_id })]
+    return { kind: 'completed', artifacts, earlier: replayed }
   },
   effectKey: (call) => confirmedKey(call.fields) ?? effectKeyOf(call),
   async undo({ projectId }, done) {
@@ -45,6 +47,12 @@ export const triggerCampaign: MakeSkill = (does) => ({
     return leftOf(await does.triggers.cancel(projectId, part!.data.triggerId), done)
   }
 })
+
+/** Of a cancel and a run at once, the first one claims the key. The words of a caller's own key would mislead. */
+function unlessCanceled(error: unknown): never {
+  const isTaken = error instanceof Refusal && error.code === 'idempotency_key_reused'
+  throw isTaken ? new Refusal(error.code, 'What was to be confirmed was canceled meanwhile.') : error
+}
 
 /** The result of a trigger that was canceled as soon as it was accepted. */
 function leftOf(

@@ -11,6 +11,8 @@ export interface Asked {
   agent: string | undefined
   /** Throws where a skill may not be run now. */
   admit: (skill: Skill) => undefined | Promise<undefined>
+  /** Notes that the service cannot respond now, so that the response is a 503 unless it has begun. */
+  putOff: () => void
 }
 
 export interface McpOptions {

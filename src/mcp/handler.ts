@@ -33,7 +33,7 @@ export function createHandler(options: McpOptions, stopping: AbortSignal) {
 
   /** Faults of ours are logged, and the client learns no more than that there was one. */
   const guarded =
-    <Given, Context, Result>(handle: (given: Given, context: Context) => Promise<Result>) =>
+    <Given, Context, Result>({ putOff }: Asked, handle: (given: Given, context: Context) => Promise<Result>) =>
     async (given: Given, context: Context): Promise<Result> => {
       try {
         return await handle(given, context)
@@ -41,6 +41,7 @@ export function createHandler(options: McpOptions, stopping: AbortSignal) {
         if (error instanceof ProtocolError) throw error
         const passing = error instanceof Unavailable || error instanceof Refusal || isPassing(error)
         log[passing ? 'warn' : 'error']({ error }, 'a request of MCP failed')
+        if (passing) putOff()
         throw new ProtocolError(ProtocolErrorCode.InternalError, 'The service could not do this now. Try again later.')
       }
     }
@@ -55,16 +56,16 @@ export function createHandler(options: McpOptions, stopping: AbortSignal) {
     }))
     server.setRequestHandler(
       'tools/call',
-      guarded(async ({ params }, context) => call(asked, params.name, params.arguments ?? {}, context))
+      guarded(asked, async ({ params }, context) => call(asked, params.name, params.arguments ?? {}, context))
     )
     server.setRequestHandler(
       'resources/list',
-      guarded(async () => resources.list(asked.caller))
+      guarded(asked, async () => resources.list(asked.caller))
     )
     server.setRequestHandler('resources/templates/list', async () => resources.templates)
     server.setRequestHandler(
       'resources/read',
-      guarded(async ({ params }) => resources.read(asked.caller, params.uri))
+      guarded(asked, async ({ params }) => resources.read(asked.caller, params.uri))
     )
     return server
   }

@@ -1,7 +1,10 @@
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import type { ReadableStream } from 'node:stream/web'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Unavailable } from '../platform/errors.ts'
 import { isObject } from '../platform/fields.ts'
 import { jsonType, parseJson } from '../platform/http/body.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
@@ -65,12 +68,20 @@ export function mcpRoutes(surface: Routes<ApiCaller, ApiAccess>, mcp: Mcp, limit
     async ({ caller, request, reply }) => {
       const read = await readMessage(request)
       if ('fault' in read) return refuse(reply, read)
+      let isPutOff = false
       const asked: Asked = {
         caller,
         agent: agentOf(request, read.message),
-        admit: ({ triggers }) => (triggers ? limits.spendTrigger(reply, caller.project) : undefined)
+        admit: ({ triggers }) => (triggers ? limits.spendTrigger(reply, caller.project) : undefined),
+        putOff: () => {
+          isPutOff = true
+        }
       }
-      return send(reply, await mcp.answer(webRequest(request, reply), read.message, asked))
+      const response = await mcp.answer(webRequest(request, reply), read.message, asked)
+      const body = await begun(response)
+      if (!isPutOff) return send(reply, response, body)
+      body?.destroy()
+      throw new Unavailable('A request of MCP was put off.')
     }
   )
 }
@@ -142,15 +153,24 @@ function webRequest(request: FastifyRequest, reply: FastifyReply): Request {
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal: untilGone(reply) })
 }
 
-async function send(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+/** The body of a response, after its first bytes have arrived: until then it can still become a 503. */
+async function begun({ body }: Response): Promise<Readable | undefined> {
+  if (!body) return undefined
+  const readable = Readable.fromWeb(body as ReadableStream)
+  // Of a client that has gone, the body ends without any.
+  await Promise.race([once(readable, 'readable'), once(readable, 'close')]).catch(() => {})
+  return readable
+}
+
+async function send(reply: FastifyReply, response: Response, body: Readable | undefined): Promise<FastifyReply> {
   reply.code(response.status)
   for (const name of ['content-type', 'cache-control', 'allow']) {
     const value = response.headers.get(name)
     if (value !== null) reply.header(name, value)
   }
-  if (!response.body) return reply.send()
+  if (!body) return reply.send()
   if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
-    return reply.type('application/json; charset=utf-8').send(await response.text())
+    return reply.type('application/json; charset=utf-8').send(await text(body))
   reply.header('x-accel-buffering', 'no')
-  return reply.send(Readable.fromWeb(response.body as ReadableStream))
+  return reply.send(body)
 }

@@ -21,7 +21,14 @@ describe('a database that fails while the service runs', () => {
     const headers = { 'x-service-project-id': project.id, 'x-service-api-key': project.secretKey }
     const put = () =>
       node.ask('POST', '/api/v1/users', { json: { project_user_id: 'ana', properties: { a: 1 } }, headers })
+    const find = () => {
+      const params = { name: 'find-user', arguments: { projectUserId: 'ana' } }
+      const accept = 'application/json, text/event-stream'
+      const json = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+      return node.ask('POST', '/mcp', { json, headers: { accept, 'x-api-key': project.secretKey } })
+    }
     assert.equal((await put()).status, 200)
+    assert.equal((await find()).status, 200)
     assert.equal((await node.ask('GET', '/readyz')).status, 200)
 
     proxy.cut()
@@ -31,6 +38,7 @@ describe('a database that fails while the service runs', () => {
       node.ask('PATCH', '/api/v1/users/ana', { json: { properties: { b: 1 } }, headers }),
       node.ask('DELETE', '/api/v1/users/ana', { headers }),
       node.ask('GET', '/api/v1/users/ana', { headers }),
+      find(),
       node.ask('GET', '/readyz'),
       node.manage('GET', '/projects'),
       node.manage('POST', '/projects', { json: { name: 'x' } })

@@ -66,6 +66,8 @@ describe('kill -9 of a backup and of a restore, and from embedded to embedded', 
       assert.match(empty.stderr, /holds no Tidings/)
       const migrated = await ranBinary(['migrate'], { env: { DATA_DIR: dataDir } })
       assert.equal(migrated.code, 0, migrated.stderr)
+      // Otherwise the backup may meet the server of that command while it stops, and say that a connection was lost.
+      await until('nothing runs', async () => (await findBeside(dataDir)) === undefined)
       const made = await ranBinary(['backup', file], { env: { DATA_DIR: dataDir } })
       assert.deepEqual([made.code, made.stderr], [0, ''])
       await rm(file)
@@ -102,7 +104,6 @@ describe('kill -9 of a backup and of a restore, and from embedded to embedded', 
     assert.equal(restored.code, 0, restored.stderr)
     assert.match(restored.stdout, /is paused/)
     t.diagnostic(`restore: ${Date.now() - beganMs} ms`)
-    // Otherwise the next command may meet the server of this one while it stops, and say that a connection was lost.
     await until('nothing runs', async () => (await findBeside(target)) === undefined)
     const resumed = await ranBinary(['resume'], { env })
     assert.deepEqual([resumed.code, resumed.stderr], [0, ''])

@@ -92,9 +92,9 @@ export function createDevices({
     }
     const written = await store.upsertDevices(tx, projectId, rows, at)
     if (written.size < rows.length) throw projectGone()
-    // Another node created the same device a moment ago, with a user of its own.
-    const orphans = fresh.filter(({ id, user_id }) => written.get(id) !== user_id)
-    if (orphans.length > 0) await identity.removeAnonymous(tx, projectId, usersOf(orphans))
+    // Another transaction created the device since the lock found none, so these rows were made without its facts and
+    // permission. The next attempt merges them.
+    if (fresh.some(({ id, user_id }) => written.get(id) !== user_id)) throw lostRace('A device was registered twice.')
     const said = batch.flatMap(({ id, token }) => (token === undefined ? [] : [[id, token] as const]))
     await setTokens(tx, projectId, new Map(said), at)
     await identity.markSeen(tx, projectId, [...written.values()], at)

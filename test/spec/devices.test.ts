@@ -182,6 +182,35 @@ describe('POST /api/v1/devices does it', () => {
     assert.deepEqual([await count('devices', project), await count('users', project)], [1, 1])
     assert.equal(await count('push_tokens', project), 1)
   })
+
+  it('keeps the facts and the no to pushes of two first registrations at once, on two nodes', async () => {
+    const project = await service.project()
+    const node = await service.another()
+    const headers = { 'x-service-project-id': project.id, 'x-service-api-key': project.publicKey }
+    const ids = Array.from({ length: 20 }, (_, n) => `twice-${n}`)
+    const register = (at: typeof service, device: Json) =>
+      at.ask('POST', '/api/v1/devices', { headers, json: { devices: [device] } })
+    for (const id of ids) {
+      const replies = await Promise.all([
+        register(service, { id, platform: 'IOS', model: 'iPhone', is_push_permission_granted: false }),
+        register(node, { id, platform: 'IOS', app_version: '1.2', push_token: `token-${id}` })
+      ])
+      assert.deepEqual(
+        replies.map(({ status }) => status),
+        [200, 200]
+      )
+    }
+    await node.close()
+    for (const id of ids) {
+      const { model, app_version, is_push_permission_granted, push } = await read(project, id)
+      assert.deepEqual(
+        [model, app_version, is_push_permission_granted, push.registered_at !== null],
+        ['iPhone', '1.2', false, true],
+        id
+      )
+    }
+    assert.equal(await count('users', project), ids.length)
+  })
 })
 
 describe('devices refuse', () => {

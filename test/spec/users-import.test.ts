@@ -94,6 +94,30 @@ describe('POST /api/v1/users:import', async () => {
     )
   })
 
+  it('keeps the facts and the no to pushes that an app registers at the same time', async () => {
+    const { bring, device, project } = await made()
+    const ids = Array.from({ length: 20 }, (_, n) => `phone-${n}`)
+    for (const [n, id] of ids.entries()) {
+      const said = { id, platform: 'IOS', model: 'iPhone', is_push_permission_granted: false }
+      const [, outcome] = await Promise.all([
+        project.call('POST', '/api/v1/devices', { json: { devices: [said] } }),
+        bring({
+          ...(n % 2 === 0 && { project_user_id: `ana-${n}` }),
+          devices: [{ id, platform: 'IOS', app_version: '1.2' }]
+        })
+      ])
+      assert.deepEqual(outcome.errors, [])
+    }
+    for (const [n, id] of ids.entries()) {
+      const { model, app_version, is_push_permission_granted, project_user_id } = await device(id)
+      const owner = n % 2 === 0 ? `ana-${n}` : null
+      assert.deepEqual(
+        [model, app_version, is_push_permission_granted, project_user_id],
+        ['iPhone', '1.2', false, owner]
+      )
+    }
+  })
+
   it('names each part that was not stored, and stores the rest', async () => {
     const { bring, user } = await made()
     const large = { text: 'x'.repeat(40_000) }

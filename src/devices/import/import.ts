@@ -1,5 +1,5 @@
 import type { Db, Pool } from '../../platform/db/db.ts'
-import { againIfRaced } from '../../platform/db/races.ts'
+import { againIfRaced, lostRace } from '../../platform/db/races.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { newId, type ProjectId } from '../../platform/ids.ts'
 import { identity, type PutUser, type Users } from '../../users/users.ts'
@@ -57,10 +57,12 @@ export function createImports({ pool, users, devices }: { pool: Pool; users: Use
     const fresh = rows.filter((row, index) => !known.has(row.id) && placed[index]!.userId === undefined)
     const freshIds = fresh.map((row) => row.user_id)
     if (freshIds.length > 0 && !(await identity.createAnonymous(tx, projectId, freshIds, at))) throw projectGone()
-    const written = rows.length > 0 ? await writeImported(tx, projectId, rows, at) : new Map<string, string>()
-    if (written.size < rows.length) throw projectGone()
-    const orphans = fresh.filter((row) => written.get(row.id) !== row.user_id).map((row) => row.user_id)
-    if (orphans.length > 0) await identity.removeAnonymous(tx, projectId, orphans)
+    const stored = await writeImported(tx, projectId, rows, at)
+    if (stored.length < rows.length) throw projectGone()
+    // Another transaction created the device since the lock found none, so its row was made without its facts and
+    // permission. The next attempt merges them.
+    if (stored.some(({ id, inserted }) => !inserted && !known.has(id))) throw lostRace('A device was registered twice.')
+    const written = new Map(stored.map(({ id, user_id }) => [id, user_id]))
     const said = placed.flatMap(({ input: { id, token } }) => (token === undefined ? [] : [[id, token] as const]))
     const tokens = new Map(said)
     const mayHaveOthers = [...tokens.keys()].filter((id) => known.has(id))

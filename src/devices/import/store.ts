@@ -21,13 +21,17 @@ const write = statement(
       set platform = excluded.platform, push_permission = excluded.push_permission, facts = excluded.facts,
           updated_at = excluded.updated_at, created_at = least(devices.created_at, excluded.created_at),
           last_seen_at = greatest(devices.last_seen_at, excluded.last_seen_at)
-   returning id, user_id`
+   returning id, user_id, (xmax = 0) as inserted`
 )
 
-/** Returns the user of each device: the one given for a new device, its own for one that exists. */
+/**
+ * Returns the user of each device: the one given for a new device, its own for one that exists. An update by
+ * `on conflict` locks its row first, so only a row that was inserted has the xmax 0.
+ */
 export async function writeImported(db: Db, projectId: ProjectId, devices: WrittenImport[], at: Date) {
+  if (devices.length === 0) return []
   // Rows are locked in the order of their ids, as every writer of devices does.
   const rows = devices.sort((one, two) => (one.id < two.id ? -1 : 1))
-  const written = await db.query<{ id: string; user_id: string }>(write, [projectId, JSON.stringify(rows), at])
-  return new Map(written.map(({ id, user_id }) => [id, user_id]))
+  const values = [projectId, JSON.stringify(rows), at]
+  return db.query<{ id: string; user_id: string; inserted: boolean }>(write, values)
 }

@@ -16,3 +16,17 @@ export function choicesIn(user: unknown): Choices | undefined | Refusal {
     return refusing('invalid_parameter')('preferences', 'must be {"opted_out": false, "topics": {"offers": true}}')
   return { ...(opted_out && { out: true }), ...(names!.length > 0 && { topics: topics as Record<string, boolean> }) }
 }
+
+/** The choices of each user, of whom several entries may have some. Of a yes and a no, the no wins. */
+export function choicesByUser(given: Iterable<readonly [projectUserId: string, Choices]>): Map<string, Choices> {
+  const byUser = new Map<string, Choices>()
+  for (const [user, choices] of given) byUser.set(user, stricter(byUser.get(user) ?? {}, choices))
+  return byUser
+}
+
+function stricter(one: Choices, two: Choices): Choices {
+  const topics = new Map(Object.entries(one.topics ?? {}))
+  for (const [topic, wanted] of Object.entries(two.topics ?? {}))
+    topics.set(topic, wanted && topics.get(topic) !== false)
+  return { ...((one.out || two.out) && { out: true }), ...(topics.size > 0 && { topics: Object.fromEntries(topics) }) }
+}

@@ -37,7 +37,7 @@ export async function importUsers(users: Users, projectId: ProjectId, body: Read
       projectId,
       taken.map(({ user }, index) => (choices[index] instanceof Refusal ? undefined : user))
     )
-    const stored = new Map<string, Choices>()
+    const stored: [projectUserId: string, Choices][] = []
     for (const [index, result] of results.entries()) {
       const { line, user } = taken[index]!
       const chosen = choices[index]
@@ -45,7 +45,7 @@ export async function importUsers(users: Users, projectId: ProjectId, body: Read
       if ('properties' in refused) {
         outcome.imported += 1
         if (chosen && !(chosen instanceof Refusal))
-          stored.set((user as { project_user_id: string }).project_user_id, chosen)
+          stored.push([(user as { project_user_id: string }).project_user_id, chosen])
       } else {
         outcome.failed += 1
         if (outcome.errors.length < errorsShown) outcome.errors.push({ line, ...refused })

@@ -7,6 +7,7 @@ import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { changeUser, insertUser, type PropertyChange } from './change-store.ts'
 import { type Choices, mergeChoices } from './choice-store.ts'
+import { choicesByUser } from './choices.ts'
 import { createIndexes } from './indexes.ts'
 import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
 import { createUserSearch } from './search.ts'
@@ -166,9 +167,9 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
         await beforeRemoval(tx, ...about)
       })
     },
-    /** Adds choices to those of named users; of a yes and a no, the no wins. */
-    mergeChoices: (projectId: ProjectId, choices: ReadonlyMap<string, Choices>) =>
-      mergeChoices(pool, projectId, choices, new Date()),
+    /** Adds choices to those of named users, each of whom may have several; of a yes and a no, the no wins. */
+    mergeChoices: (projectId: ProjectId, choices: Iterable<readonly [projectUserId: string, Choices]>) =>
+      mergeChoices(pool, projectId, choicesByUser(choices), new Date()),
     /** Deletes a batch of the users of a project that is being erased. */
     eraseWindow: store.eraseUserWindow,
     ...createUserSearch(pool),

@@ -275,6 +275,27 @@ describe('preferences', () => {
 })
 
 describe('a no', () => {
+  it('of one line of an import survives the other lines about its user', async () => {
+    const project = await service.project()
+    await topic(project, 'offers')
+    await topic(project, 'news')
+    const choices = [{ opted_out: true }, { topics: { offers: false, news: true } }, { topics: { offers: true } }]
+    const imported = await service.manage('POST', `/projects/${project.id}/users:import`, {
+      body: choices.map((preferences) => `${JSON.stringify({ project_user_id: 'ana', preferences })}\n`).join(''),
+      headers: { 'content-type': 'application/x-ndjson' }
+    })
+    assert.equal(imported.json.imported, 3)
+    const users = choices.map((preferences) => ({ project_user_id: 'bo', preferences }))
+    const stored = await project.call('POST', '/api/v1/users:import', { json: { users } })
+    assert.equal(stored.json.stored_users, 3)
+    for (const user of ['ana', 'bo'])
+      assert.deepEqual(
+        (await chosen(project, user)).json,
+        { opted_out: true, topics: { offers: false, news: true } },
+        user
+      )
+  })
+
   it('is skipped, counted and explained, on the path of a few targets and in a broadcast', async () => {
     const project = await service.project()
     await topic(project, 'offers')

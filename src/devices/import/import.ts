@@ -85,10 +85,8 @@ export function createImports({ pool, users, devices }: { pool: Pool; users: Use
           ...(await writeTogether(tx, projectId, entries, refused))
         }))
       })
-      const choices = new Map(
-        entries.flatMap(({ projectUserId, choices }) =>
-          projectUserId !== undefined && choices ? [[projectUserId, choices]] : []
-        )
+      const choices = entries.flatMap(({ projectUserId, choices }) =>
+        projectUserId !== undefined && choices ? [[projectUserId, choices] as const] : []
       )
       await users.mergeChoices(projectId, choices)
       // A device that belonged to another user moves with its history, as if its user had logged in.

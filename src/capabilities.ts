@@ -112,7 +112,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
       await moveConversions(tx, projectId, from, to)
       await moveJourneys(tx, projectId, from, to)
     },
-    onOptedOut: (tx, projectId, userId) => webhooks.onOptedOut(tx, projectId, userId),
+    onOptedOut: (tx, projectId, userIds) => webhooks.onOptedOut(tx, projectId, userIds),
     beforeRemoval: (tx, projectId, userIds) => beforeRemoval(tx, projectId, userIds)
   })
   const simulators = createSimulators({
@@ -183,7 +183,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     await messages.removeOfUsers(tx, projectId, userIds)
     await triggers.removeOfUsers(tx, projectId, userIds)
   }
-  const users = createUsers({ pool, metrics, beforeRemoval })
+  const users = createUsers({ pool, metrics, beforeRemoval, onOptedOut: webhooks.onOptedOut })
   const erasures = createErasures({
     ...{ pool, key, users, devices },
     taskDays: config.TASK_RETENTION_DAYS,

@@ -5,7 +5,7 @@ import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { checkIdentity } from '../projects/projects.ts'
-import { checkProjectUserId, identity, type Properties, tooLarge } from '../users/users.ts'
+import { checkProjectUserId, identity, type OnOptedOut, type Properties, tooLarge } from '../users/users.ts'
 import { checkDeviceId, type DeviceInput, withoutPlatform } from './fields.ts'
 import type { Platform, SentDevice } from './schemas.ts'
 import { type DeviceSearch, searchDevices } from './search-store.ts'
@@ -30,9 +30,6 @@ const mostKeyBytes = 2_400
  * Called when an anonymous user logs in as another user: other capabilities move their rows in the same transaction.
  */
 export type MoveHistory = (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => Promise<void>
-
-/** Receives a user who has opted out of everything but transactional messages, in the transaction of that choice. */
-export type OnOptedOut = (tx: Db, projectId: ProjectId, userId: string) => Promise<void>
 
 /** Deletes the rows that other capabilities keep about a user who is about to be deleted, in the same transaction. */
 export type BeforeRemoval = (tx: Db, projectId: ProjectId, userIds: string[]) => Promise<unknown>
@@ -165,7 +162,7 @@ export function createDevices({
         // user.
         await identity.lock(tx, projectId, [from])
         await moveHistory(tx, projectId, from, to)
-        if (await identity.absorb(tx, projectId, from, to, at)) await onOptedOut(tx, projectId, to)
+        if (await identity.absorb(tx, projectId, from, to, at)) await onOptedOut(tx, projectId, [to])
         await identity.removeAnonymous(tx, projectId, [from])
       })
     },

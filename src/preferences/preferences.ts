@@ -3,7 +3,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { checkProjectUserId, choice, identity } from '../users/users.ts'
+import { checkProjectUserId, choice, identity, type OnOptedOut } from '../users/users.ts'
 import { type ChoiceChange, changed, type Preferences, shown } from './choices.ts'
 import { consentsOf, recordConsent, type Via } from './consents.ts'
 import { allTopics } from './topic-store.ts'
@@ -17,8 +17,7 @@ export type PreferencesRoom = ReturnType<typeof createPreferences>
 export interface PreferencesOptions {
   pool: Pool
   devices: Pick<Devices, 'withUser' | 'get'>
-  /** Receives a user who has opted out, in the transaction of that choice. */
-  onOptedOut: (tx: Db, projectId: ProjectId, userId: string) => Promise<void>
+  onOptedOut: OnOptedOut
   /** The campaigns that use a topic. */
   campaignsOf: UsersOfTopic
 }
@@ -40,7 +39,7 @@ export function createPreferences({ pool, devices, onOptedOut, campaignsOf }: Pr
     const after = changed(before, wanted)
     if (JSON.stringify(after) !== JSON.stringify(before)) {
       await choice.writeChoices(tx, projectId, userId, after, new Date())
-      if (after?.out && !before?.out) await onOptedOut(tx, projectId, userId)
+      if (after?.out && !before?.out) await onOptedOut(tx, projectId, [userId])
     }
     await recordConsent(tx, projectId, { userId, before, wanted, by })
     return shown(after, topics)

@@ -31,6 +31,12 @@ const write = statement(
   'users.choose',
   'update users set choices = $3, updated_at = $4 where project_id = $1 and id = $2'
 )
+// In the order of the writers of properties.
+const lockNamed = statement(
+  'users.lock_choices_of_names',
+  `select id, project_user_id, choices from users where project_id = $1 and project_user_id = any($2::text[])
+    order by project_user_id for no key update`
+)
 const mergeMany = statement(
   'users.merge_choices',
   `update users set choices = ${mergedChoices('g.choices', 'users.choices')}, updated_at = $4
@@ -56,11 +62,22 @@ export const lockChoices = async (tx: Db, projectId: ProjectId, userId: string):
 export const writeChoices = (tx: Db, projectId: ProjectId, userId: string, choices: Choices | null, at: Date) =>
   tx.run(write, [projectId, userId, choices === null ? null : JSON.stringify(choices), at])
 
-/** Adds choices of named users to those that they have. */
-export async function mergeChoices(db: Db, projectId: ProjectId, given: ReadonlyMap<string, Choices>, at: Date) {
-  if (given.size === 0) return
+/** Adds choices of named users to those that they have. Returns the ids of the users who are opted out by that. */
+export async function mergeChoices(
+  tx: Db,
+  projectId: ProjectId,
+  given: ReadonlyMap<string, Choices>,
+  at: Date
+): Promise<string[]> {
+  if (given.size === 0) return []
   const names = [...given.keys()].sort()
-  await db.run(mergeMany, [projectId, names, asTexts(names.map((name) => given.get(name))), at])
+  const before = await tx.query<{ id: string; project_user_id: string; choices: Choices | null }>(lockNamed, [
+    projectId,
+    names
+  ])
+  await tx.run(mergeMany, [projectId, names, asTexts(names.map((name) => given.get(name))), at])
+  const leaving = before.filter((user) => given.get(user.project_user_id)?.out && !user.choices?.out)
+  return leaving.map(({ id }) => id)
 }
 
 /** Locks users until the end of the transaction: others that count their messages wait. */

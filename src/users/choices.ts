@@ -17,8 +17,11 @@ export function choicesIn(user: unknown): Choices | undefined | Refusal {
   return { ...(opted_out && { out: true }), ...(names!.length > 0 && { topics: topics as Record<string, boolean> }) }
 }
 
+/** The choices of an entry, with the project_user_id of its user. */
+export type GivenChoices = readonly [projectUserId: string, choices: Choices]
+
 /** The choices of each user, of whom several entries may have some. Of a yes and a no, the no wins. */
-export function choicesByUser(given: Iterable<readonly [projectUserId: string, Choices]>): Map<string, Choices> {
+export function choicesByUser(given: readonly GivenChoices[]): Map<string, Choices> {
   const byUser = new Map<string, Choices>()
   for (const [user, choices] of given) byUser.set(user, stricter(byUser.get(user) ?? {}, choices))
   return byUser

@@ -3,8 +3,7 @@ import type { Readable } from 'node:stream'
 import { Refusal } from '../platform/errors.ts'
 import { parseNamed } from '../platform/http/json/read.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { Choices } from './choice-store.ts'
-import { choicesIn } from './choices.ts'
+import { choicesIn, type GivenChoices } from './choices.ts'
 import type { Users } from './users.ts'
 
 export interface ImportOutcome {
@@ -37,7 +36,7 @@ export async function importUsers(users: Users, projectId: ProjectId, body: Read
       projectId,
       taken.map(({ user }, index) => (choices[index] instanceof Refusal ? undefined : user))
     )
-    const stored: [projectUserId: string, Choices][] = []
+    const stored: GivenChoices[] = []
     for (const [index, result] of results.entries()) {
       const { line, user } = taken[index]!
       const chosen = choices[index]
@@ -51,7 +50,7 @@ export async function importUsers(users: Users, projectId: ProjectId, body: Read
         if (outcome.errors.length < errorsShown) outcome.errors.push({ line, ...refused })
       }
     }
-    await users.mergeChoices(projectId, stored)
+    if (stored.length > 0) await users.mergeChoices(projectId, stored)
   }
 
   let line = 0

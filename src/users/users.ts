@@ -6,8 +6,8 @@ import { type Fields, isObject } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { changeUser, insertUser, type PropertyChange } from './change-store.ts'
-import { type Choices, mergeChoices } from './choice-store.ts'
-import { choicesByUser } from './choices.ts'
+import { mergeChoices } from './choice-store.ts'
+import { choicesByUser, type GivenChoices } from './choices.ts'
 import { createIndexes } from './indexes.ts'
 import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
 import { createUserSearch } from './search.ts'
@@ -49,13 +49,17 @@ export interface CreateUser {
   properties: Properties
 }
 
+/** Receives users who have opted out of everything but transactional messages, in the transaction of that choice. */
+export type OnOptedOut = (tx: Db, projectId: ProjectId, userIds: readonly string[]) => Promise<void>
+
 export interface UsersOptions {
   pool: Pool
   metrics: Metrics
   beforeRemoval: store.BeforeRemoval
+  onOptedOut: OnOptedOut
 }
 
-export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
+export function createUsers({ pool, metrics, beforeRemoval, onOptedOut }: UsersOptions) {
   const writes = createCoalescer<Write, Outcome>(runTogether, undefined, { paced: pool.isDistributed })
   const indexes = createIndexes(pool)
 
@@ -100,6 +104,11 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
     const existing = new Set((await store.findUsers(pool, projectId, left)).map((user) => user.projectUserId))
     for (const id of left) outcomes.set(id, existing.has(id) ? tooLarge() : notFound())
     return outcomes
+  }
+
+  async function mergeChoicesIn(tx: Db, projectId: ProjectId, choices: readonly GivenChoices[]): Promise<void> {
+    const leaving = await mergeChoices(tx, projectId, choicesByUser(choices), new Date())
+    if (leaving.length > 0) await onOptedOut(tx, projectId, leaving)
   }
 
   const settle = (projectId: ProjectId, write: Write) => writes.write(projectId, write.projectUserId, write)
@@ -168,8 +177,10 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       })
     },
     /** Adds choices to those of named users, each of whom may have several; of a yes and a no, the no wins. */
-    mergeChoices: (projectId: ProjectId, choices: Iterable<readonly [projectUserId: string, Choices]>) =>
-      mergeChoices(pool, projectId, choicesByUser(choices), new Date()),
+    mergeChoices: (projectId: ProjectId, choices: readonly GivenChoices[]): Promise<void> =>
+      againIfRaced(() => pool.transaction((tx) => mergeChoicesIn(tx, projectId, choices))),
+    /** The same in the caller's transaction. */
+    mergeChoicesIn,
     /** Deletes a batch of the users of a project that is being erased. */
     eraseWindow: store.eraseUserWindow,
     ...createUserSearch(pool),

@@ -130,11 +130,15 @@ export const onApproval = (
   data: Record<string, unknown>
 ): Promise<void> => book(tx, projectId, [{ id: newId(), type, at: new Date().toISOString(), data }])
 
-/** Runs in the transaction in which a user opts out. */
-export const onOptedOut = (tx: Db, projectId: ProjectId, userId: string): Promise<void> =>
-  book(tx, projectId, [
-    { id: newId(), type: 'user.opted_out', at: new Date().toISOString(), data: { user_id: userId } }
-  ])
+/** Runs in the transaction in which users opt out. */
+export function onOptedOut(tx: Db, projectId: ProjectId, userIds: readonly string[]): Promise<void> {
+  const at = new Date().toISOString()
+  return book(
+    tx,
+    projectId,
+    userIds.map((userId) => ({ id: newId(), type: 'user.opted_out', at, data: { user_id: userId } }))
+  )
+}
 
 /**
  * Runs every second: makes calls of up to a hundred waiting events each. One job serves all webhooks. If each

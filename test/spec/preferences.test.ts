@@ -275,27 +275,6 @@ describe('preferences', () => {
 })
 
 describe('a no', () => {
-  it('of one line of an import survives the other lines about its user', async () => {
-    const project = await service.project()
-    await topic(project, 'offers')
-    await topic(project, 'news')
-    const choices = [{ opted_out: true }, { topics: { offers: false, news: true } }, { topics: { offers: true } }]
-    const imported = await service.manage('POST', `/projects/${project.id}/users:import`, {
-      body: choices.map((preferences) => `${JSON.stringify({ project_user_id: 'ana', preferences })}\n`).join(''),
-      headers: { 'content-type': 'application/x-ndjson' }
-    })
-    assert.equal(imported.json.imported, 3)
-    const users = choices.map((preferences) => ({ project_user_id: 'bo', preferences }))
-    const stored = await project.call('POST', '/api/v1/users:import', { json: { users } })
-    assert.equal(stored.json.stored_users, 3)
-    for (const user of ['ana', 'bo'])
-      assert.deepEqual(
-        (await chosen(project, user)).json,
-        { opted_out: true, topics: { offers: false, news: true } },
-        user
-      )
-  })
-
   it('is skipped, counted and explained, on the path of a few targets and in a broadcast', async () => {
     const project = await service.project()
     await topic(project, 'offers')
@@ -346,7 +325,7 @@ describe('a no', () => {
     assert.deepEqual([counts.sent, skipped], [2, { opted_out: 1 }])
   })
 
-  it('to everything is told to webhooks once, also when a log-in brings it along', async () => {
+  it('to everything is told to webhooks once, also when a log-in or an import brings it along', async () => {
     const project = await service.project()
     const json = { url: 'https://hook.invalid/', events: ['user.opted_out'] }
     assert.equal((await service.manage('POST', `/projects/${project.id}/webhooks`, { json })).status, 201)
@@ -355,6 +334,14 @@ describe('a no', () => {
     await put(project, ios)
     await asApp(project, 'PATCH', '/devices/phone/preferences', { opted_out: true })
     await link(project, 'phone', 'bo')
+    const users = ['bo', 'cy'].map((project_user_id) => ({ project_user_id, preferences: { opted_out: true } }))
+    for (const _ of ['first', 'again']) {
+      await project.call('POST', '/api/v1/users:import', { json: { users } })
+      await service.manage('POST', `/projects/${project.id}/users:import`, {
+        body: '{"project_user_id":"di","preferences":{"opted_out":true}}\n',
+        headers: { 'content-type': 'application/x-ndjson' }
+      })
+    }
     await service.hurry('webhooks.batch')
     await eventually(async () => {
       const calls = await service.sql('select body from webhook_calls where project_id = $1', [project.id])
@@ -364,7 +351,9 @@ describe('a no', () => {
         [
           ['user.opted_out', 'ana'],
           ['user.opted_out', null],
-          ['user.opted_out', 'bo']
+          ['user.opted_out', 'bo'],
+          ['user.opted_out', 'cy'],
+          ['user.opted_out', 'di']
         ]
       )
     })

@@ -118,6 +118,49 @@ describe('POST /api/v1/users:import', async () => {
     }
   })
 
+  it('merges the preferences of all entries of a user, as an import of lines does', async () => {
+    const { bring, project } = await made()
+    for (const id of ['offers', 'news'])
+      await service.manage('PUT', `/projects/${project.id}/topics/${id}`, { json: { name: id } })
+    const given = [{ opted_out: true }, { topics: { offers: false, news: true } }, { topics: { offers: true } }]
+    const of = (project_user_id: string) => given.map((preferences) => ({ project_user_id, preferences }))
+    assert.equal((await bring(...of('ana'))).stored_users, 3)
+    const lines = await service.manage('POST', `/projects/${project.id}/users:import`, {
+      body: of('bo')
+        .map((user) => `${JSON.stringify(user)}\n`)
+        .join(''),
+      headers: { 'content-type': 'application/x-ndjson' }
+    })
+    assert.equal(lines.json.imported, 3)
+    for (const user of ['ana', 'bo']) {
+      const { json } = await project.call('GET', `/api/v1/users/${user}/preferences`)
+      assert.deepEqual(json, { opted_out: true, topics: { offers: false, news: true } }, user)
+    }
+  })
+
+  it('stores no preferences of a refused user, and no user or device without its preferences', async () => {
+    const { bring, project } = await made()
+    await bring({ project_user_id: 'full', properties: { text: 'x'.repeat(40_000) } })
+    const preferences = { opted_out: true }
+    const refused = await bring({ project_user_id: 'full', properties: { more: 'x'.repeat(40_000) }, preferences })
+    assert.deepEqual(
+      refused.errors.map(({ code }: Json) => code),
+      ['properties_too_large']
+    )
+    assert.equal((await project.call('GET', '/api/v1/users/full/preferences')).json.opted_out, false)
+    const condition = `check (project_id <> '${project.id}' or choices is null)`
+    await service.sql(`alter table users add constraint without_choices ${condition}`)
+    const users = [{ project_user_id: 'ana', preferences, devices: [{ id: 'phone', platform: 'IOS' }] }]
+    assert.equal((await project.call('POST', '/api/v1/users:import', { json: { users } })).status, 500)
+    await service.sql('alter table users drop constraint without_choices')
+    const left = await service.sql(
+      `select id::text from devices where project_id = $1
+       union all select project_user_id from users where project_id = $1`,
+      [project.id]
+    )
+    assert.deepEqual(left, [{ id: 'full' }])
+  })
+
   it('names each part that was not stored, and stores the rest', async () => {
     const { bring, user } = await made()
     const large = { text: 'x'.repeat(40_000) }

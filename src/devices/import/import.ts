@@ -69,6 +69,11 @@ export function createImports({ pool, users, devices }: { pool: Pool; users: Use
     await setTokens(tx, projectId, tokens, at, mayHaveOthers)
     await identity.mergePropertiesOf(tx, projectId, anonymousProperties(placed, written), at)
     await identity.setTimes(tx, projectId, timesOf(ids))
+    const chosen = [...ids.keys()].flatMap(({ projectUserId, choices }) =>
+      choices ? [[projectUserId!, choices] as const] : []
+    )
+    // No campaign may see the devices of a user without the user's choices.
+    await users.mergeChoicesIn(tx, projectId, chosen)
     return { placed, written, stored: ids.size }
   }
 
@@ -85,10 +90,6 @@ export function createImports({ pool, users, devices }: { pool: Pool; users: Use
           ...(await writeTogether(tx, projectId, entries, refused))
         }))
       })
-      const choices = entries.flatMap(({ projectUserId, choices }) =>
-        projectUserId !== undefined && choices ? [[projectUserId, choices] as const] : []
-      )
-      await users.mergeChoices(projectId, choices)
       // A device that belonged to another user moves with its history, as if its user had logged in.
       const moving = placed.filter(({ input, userId }) => userId !== undefined && written.get(input.id) !== userId)
       for (const { input, entry } of moving) await devices.link(projectId, input.id, entry.projectUserId)

@@ -38,10 +38,9 @@ const absorbRow = statement(
     where users.project_id = $1 and users.id = $3 and a.project_id = $1 and a.id = $2
       and before.project_id = $1 and before.id = $3
       and a.project_user_id is null and (a.choices is not null or ${mergedProperties})
-   returning users.id, users.properties, ${isOut('a.choices')} and not ${isOut('before.choices')} as opts_out,
-     a.choices is not null as chose),
+   returning users.id, users.properties, ${isOut('a.choices')} and not ${isOut('before.choices')} as opts_out),
    indexed as (${indexUsers('changed')})
-   select opts_out, chose from changed`
+   select opts_out from changed`
 )
 const removeAnonymousRows = statement(
   'users.remove_anonymous',
@@ -109,13 +108,13 @@ export const ensure = async (db: Db, projectId: ProjectId, projectUserId: string
   (await db.one<{ id: string }>(ensureRow, [projectId, newId(), projectUserId, at]))?.id
 
 /**
- * Merges the properties and the choices of an anonymous user into those of the identified one. Returns whether that
- * opts the identified user out.
+ * Merges the properties and the choices of an anonymous user into those of the identified one, with the evidence. Returns
+ * whether that opts the identified user out.
  */
 export async function absorb(db: Db, projectId: ProjectId, from: string, into: string, at: Date): Promise<boolean> {
-  const changed = await db.one<{ opts_out: boolean; chose: boolean }>(absorbRow, [projectId, from, into, at])
-  // Most anonymous users have made no choice, so they have no evidence of one.
-  if (changed?.chose) await moveConsents(db, projectId, from, into)
+  const changed = await db.one<{ opts_out: boolean }>(absorbRow, [projectId, from, into, at])
+  // Also of a user without choices: a yes where yes is the default leaves nothing but its evidence.
+  await moveConsents(db, projectId, from, into)
   return changed?.opts_out ?? false
 }
 

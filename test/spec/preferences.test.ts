@@ -177,11 +177,23 @@ describe('preferences', () => {
     const consent = { source: 'banner' }
     await asApp(project, 'PATCH', '/devices/phone/preferences', { topics: { offers: true }, consent })
     await link(project, 'phone', 'ana')
+    // Neither a yes that is the default nor a choice that was restored leaves more than its evidence.
+    await put(project, { ...ios, id: 'tablet', push_token: 'b2' })
+    const start = { source: 'first start', text: '2026-03' }
+    await asApp(project, 'PATCH', '/devices/tablet/preferences', { opted_out: false, consent: start })
+    await asApp(project, 'PATCH', '/devices/tablet/preferences', { topics: { offers: false }, consent })
+    await asApp(project, 'PATCH', '/devices/tablet/preferences', { topics: { offers: null } })
+    await link(project, 'tablet', 'ana')
     const { consents } = (await project.call('GET', '/api/v1/users/ana/consents')).json
     assert.deepEqual(
-      consents.map(({ granted, source }: Json) => [granted, source]),
-      [[true, 'banner']]
+      consents.map(({ topic, granted, source, text }: Json) => [topic, granted, source, text]),
+      [
+        [null, true, 'first start', '2026-03'],
+        ['offers', false, 'banner', null],
+        ['offers', true, 'banner', null]
+      ]
     )
+    assert.equal((await chosen(project, 'ana')).json.topics.offers, true)
   })
 
   it('refuse evidence that is too long, of the future, or of no choice, and change nothing', async () => {

@@ -124,20 +124,27 @@ export function createEvents({
     return queued
   }
 
-  async function storeOwned(tx: Db, projectId: ProjectId, events: OwnedEvent[]): Promise<number> {
+  async function storeOwned(tx: Db, projectId: ProjectId, events: OwnedEvent[], proven: string | null | undefined) {
     const at = new Date()
     const deviceIds = [...new Set(events.flatMap(({ deviceId }) => deviceId ?? []))]
-    const names = [...new Set(events.flatMap(({ projectUserId }) => projectUserId ?? []))]
+    const given = [...new Set(events.flatMap(({ projectUserId }) => projectUserId ?? []))]
     const onDevice = await devices.hold(tx, projectId, deviceIds, at)
-    const named = await identity.idsOf(tx, projectId, names)
+    const named = await identity.idsOf(tx, projectId, given)
     const held = await identity.hold(tx, projectId, [...named.values()])
-    const owned = events.flatMap(({ projectUserId, deviceId, ...facts }) => {
+    const names = proven === null ? undefined : await identity.namesOf(tx, projectId, [...new Set(onDevice.values())])
+    const unproven: number[] = []
+    const owned = events.flatMap(({ projectUserId, deviceId, ...facts }, place) => {
       const onIt = deviceId !== null && onDevice.has(deviceId) ? deviceId : null
       const userId = projectUserId === undefined ? onDevice.get(deviceId ?? '') : named.get(projectUserId)
       if (userId === undefined || (projectUserId !== undefined && !held.has(userId))) return []
+      const name = projectUserId === undefined ? names?.get(userId) : undefined
+      if (typeof name === 'string' && name !== proven) {
+        unproven.push(place)
+        return []
+      }
       return [{ ...facts, userId, deviceId: onIt }]
     })
-    return storeArrived(tx, projectId, owned, at)
+    return { unproven, queued: await storeArrived(tx, projectId, owned, at) }
   }
 
   async function trackOfUser(projectId: ProjectId, event: Exclude<TrackEvent, { deviceId: string }>): Promise<void> {
@@ -164,11 +171,21 @@ export function createEvents({
       if (outcome instanceof Refusal) throw outcome
       return outcome
     },
-    /** Stores events of users and devices, except those whose user was deleted meanwhile. */
-    async recordOwned(projectId: ProjectId, events: OwnedEvent[]): Promise<void> {
-      if (events.length === 0) return
-      const attempt = () => againIfRaced(() => pool.transaction((tx) => storeOwned(tx, projectId, events)))
-      if ((await withPartition(attempt)) > 0) queue.wake(projectId)
+    /**
+     * Stores events of users and devices, except those whose user was deleted meanwhile. An event that only its device
+     * gives to a named user needs the proof of that user: `proven` is the proven user, null if no proof is needed. Returns
+     * the places of events that were left out for want of it.
+     */
+    async recordOwned(
+      projectId: ProjectId,
+      events: OwnedEvent[],
+      proven: string | null | undefined
+    ): Promise<readonly number[]> {
+      if (events.length === 0) return []
+      const attempt = () => againIfRaced(() => pool.transaction((tx) => storeOwned(tx, projectId, events, proven)))
+      const { unproven, queued } = await withPartition(attempt)
+      if (queued > 0) queue.wake(projectId)
+      return unproven
     },
     /** Tracks one event of a device or a user. */
     async track(projectId: ProjectId, event: TrackEvent): Promise<void> {

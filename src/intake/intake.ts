@@ -118,7 +118,10 @@ export function createIntake({
           dropped.push({ index, reason: `traits: ${name} is no text, number, boolean or null` })
       }
       await ensureUsers(projectId, messages)
-      await events.recordOwned(projectId, messages.flatMap(ownedEvent))
+      const owned = [...read].flatMap(([index, message]) => ownedEvent(message).map((event) => ({ index, event })))
+      const sentEvents = owned.map(({ event }) => event)
+      for (const place of await events.recordOwned(projectId, sentEvents, proven))
+        dropped.push({ index: owned[place]!.index, reason: unprovenBy(proven).message })
       const lost = new Set(dropped.map(({ index }) => index)).size
       counts.dropped += lost
       counts.stored += sent.length - lost
@@ -134,8 +137,12 @@ const ownedEvent = ({ user, device, event }: Message): OwnedEvent[] =>
 function checkProof(message: Message, proven: string | null | undefined): Message {
   if (proven === null || (message.user === undefined && !message.traits)) return message
   if (message.user !== undefined && message.user === proven) return message
+  throw unprovenBy(proven)
+}
+
+function unprovenBy(proven: string | null | undefined): Refusal {
   const reason = proven === undefined ? 'must be given' : 'belongs to another user'
-  throw new Refusal('user_token_mismatch', `X-Service-User-Token: ${reason}: this project verifies identities`)
+  return new Refusal('user_token_mismatch', `X-Service-User-Token: ${reason}: this project verifies identities`)
 }
 
 function ifRefused(error: unknown): undefined {

@@ -24,6 +24,16 @@ const eventsOf = async (project: TestProject, query = ''): Promise<Json[]> =>
   (await manage(project, `/events${query}`)).items
 const deviceOf = (project: TestProject, id: string) => manage(project, `/devices/${id}`)
 
+/** Turns the verification of identities on. Returns a token of ana. */
+async function verifies(project: TestProject): Promise<string> {
+  const path = `/projects/${project.id}`
+  const { secret } = (await service.manage('POST', `${path}/identity-secret:rotate`, { json: {} })).json
+  await service.manage('PATCH', path, { json: { identity_verification: true } })
+  const part = (value: Json) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const text = `${part({ alg: 'HS256' })}.${part({ sub: 'ana', exp: Math.floor(Date.now() / 1000) + 60 })}`
+  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
+}
+
 /** A batch as the Swift SDK documents it: its key in the body, its own clock, the phone in the context. */
 const phone = (more: Json = {}, context: Json = {}) => ({
   messageId: crypto.randomUUID(),
@@ -195,12 +205,7 @@ describe('the intake of analytics SDKs', () => {
 
   it('takes messages of the proven user and of anonymous ones only, where identities are verified', async () => {
     const project = await open()
-    const { secret } = (await service.manage('POST', `/projects/${project.id}/identity-secret:rotate`, { json: {} }))
-      .json
-    await service.manage('PATCH', `/projects/${project.id}`, { json: { identity_verification: true } })
-    const part = (value: Json) => Buffer.from(JSON.stringify(value)).toString('base64url')
-    const text = `${part({ alg: 'HS256' })}.${part({ sub: 'ana', exp: Math.floor(Date.now() / 1000) + 60 })}`
-    const token = `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
+    const token = await verifies(project)
     const batch = [
       { type: 'identify', userId: 'ana', traits: { plan: 'free' } },
       { type: 'identify', userId: 'bo', traits: { plan: 'free' } },
@@ -213,6 +218,43 @@ describe('the intake of analytics SDKs', () => {
     assert.match(proven.headers['x-service-warning'] as string, /^2 of 4 .*belongs to another user/)
     assert.equal((await userOf(project, 'ana')).properties.plan, 'free')
     assert.equal((await service.manage('GET', `/projects/${project.id}/users/bo`)).status, 404)
+
+    // The device decides whose event it is if the message names no user.
+    const login = [{ type: 'identify', userId: 'ana', anonymousId: 'phone' }]
+    await post(project, '/batch', { batch: login }, { 'x-service-user-token': token })
+    await project.call('POST', '/api/v1/devices', { json: { devices: [{ id: 'bos', platform: 'WEB' }] } })
+    await project.call('POST', '/api/v1/devices/bos/user/project-user-id', { json: { project_user_id: 'bo' } })
+    const events = [
+      { type: 'track', anonymousId: 'v', event: 'Anonymous' },
+      { type: 'track', anonymousId: 'phone', event: 'Of ana' },
+      { type: 'screen', anonymousId: 'bos', name: 'Of bo' }
+    ]
+    const dropped = await post(project, '/batch', { batch: events })
+    assert.match(dropped.headers['x-service-warning'] as string, /^2 of 3 .*\[1\] X-S.*: must be given: .*; \[2\] X-S/)
+    const kept = await post(project, '/batch', { batch: events }, { 'x-service-user-token': token })
+    assert.match(kept.headers['x-service-warning'] as string, /^1 of 3 .*: \[2\] X-S.* belongs to another user/)
+    const names = (await eventsOf(project)).map(({ name, project_user_id }) => [name, project_user_id])
+    assert.deepEqual(names.filter(([name]) => name !== 'Seen').sort(), [
+      ['Anonymous', null],
+      ['Anonymous', null],
+      ['Of ana', 'ana']
+    ])
+  })
+
+  it('takes what happened before a log-in in the same batch, where identities are verified', async () => {
+    const project = await open()
+    const token = await verifies(project)
+    const batch = [
+      { type: 'track', anonymousId: 'v', event: 'Before' },
+      { type: 'identify', anonymousId: 'v', userId: 'ana' },
+      { type: 'track', anonymousId: 'v', event: 'After' }
+    ]
+    const reply = await post(project, '/batch', { batch }, { 'x-service-user-token': token })
+    assert.equal(reply.headers['x-service-warning'], undefined)
+    assert.deepEqual((await eventsOf(project)).map(({ name, project_user_id }) => [name, project_user_id]).sort(), [
+      ['After', 'ana'],
+      ['Before', 'ana']
+    ])
   })
 
   it('gives SDKs their settings, lets pages of other sites send, and ignores figures about SDKs', async () => {

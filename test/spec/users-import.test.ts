@@ -199,6 +199,22 @@ describe('POST /api/v1/users:import', async () => {
     assert.deepEqual((await user('full')).properties, large)
   })
 
+  it('stores a device that a refused entry names too, as the other entry has it', async () => {
+    const { bring, device } = await made()
+    await bring({ project_user_id: 'full', properties: { text: 'x'.repeat(40_000) } })
+    const answer = await bring(
+      { project_user_id: 'ana', devices: [{ id: 'phone', platform: 'IOS', model: 'of ana' }] },
+      {
+        project_user_id: 'full',
+        properties: { more: 'x'.repeat(40_000) },
+        devices: [{ id: 'phone', platform: 'IOS', model: 'of full' }]
+      }
+    )
+    assert.deepEqual([answer.stored_users, answer.stored_devices, answer.errors.length], [1, 1, 1])
+    const { project_user_id, model } = await device('phone')
+    assert.deepEqual([project_user_id, model], ['ana', 'of ana'])
+  })
+
   it('needs a secret key, and takes at most 1,000 users', async () => {
     const { project } = await made()
     const users = Array.from({ length: 1_001 }, () => ({}))

@@ -31,11 +31,9 @@ interface Placed extends ImportedDevice {
 export function createImports({ pool, users, devices }: { pool: Pool; users: Users; devices: Devices }) {
   async function writeTogether(tx: Db, projectId: ProjectId, entries: Entry[], errors: NotStored[]) {
     const at = new Date()
-    const last = new Map(
-      entries.flatMap((entry) => entry.devices.map((device) => [device.input.id, { entry, device }]))
-    )
+    const deviceIds = new Set(entries.flatMap((entry) => entry.devices.map(({ input }) => input.id)))
     // Devices are locked before users, as every writer does.
-    const known = new Map((await lockDevices(tx, projectId, [...last.keys()])).map((row) => [row.id, row]))
+    const known = new Map((await lockDevices(tx, projectId, [...deviceIds])).map((row) => [row.id, row]))
     const named = entries.filter(({ projectUserId }) => projectUserId !== undefined)
     const put = await users.createIn(
       tx,
@@ -48,11 +46,15 @@ export function createImports({ pool, users, devices }: { pool: Pool; users: Use
       if (outcome instanceof Refusal) errors.push(notStoredOf(entry.index, outcome))
       else ids.set(entry, outcome.id)
     }
-    const placed = [...last.values()].flatMap(({ entry, device }): Placed[] => {
-      const userId = ids.get(entry)
-      // The devices of a refused user are refused with it.
-      return userId === undefined && entry.projectUserId !== undefined ? [] : [{ ...device, entry, userId }]
-    })
+    // The devices of a refused user are refused with it. Of several entries with a device, the last one counts.
+    const accepted = entries.filter((entry) => entry.projectUserId === undefined || ids.has(entry))
+    const last = new Map(
+      accepted.flatMap((entry) => {
+        const userId = ids.get(entry)
+        return entry.devices.map((device): [string, Placed] => [device.input.id, { ...device, entry, userId }])
+      })
+    )
+    const placed = [...last.values()]
     const rows = placed.map((one) => rowOf(one, known.get(one.input.id), at))
     const fresh = rows.filter((row, index) => !known.has(row.id) && placed[index]!.userId === undefined)
     const freshIds = fresh.map((row) => row.user_id)

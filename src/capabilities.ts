@@ -186,8 +186,11 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
   const users = createUsers({ pool, metrics, beforeRemoval, onOptedOut: webhooks.onOptedOut })
   const erasures = createErasures({
     ...{ pool, key, users, devices },
-    taskDays: config.TASK_RETENTION_DAYS,
-    auditDays: config.AUDIT_RETENTION_DAYS,
+    keeping: {
+      taskDays: config.TASK_RETENTION_DAYS,
+      auditDays: config.AUDIT_RETENTION_DAYS,
+      idempotencyHours: config.IDEMPOTENCY_HOURS
+    },
     forgetOutcomes: messages.forgetOutcomes
   })
   const imports = createImports({ pool, users, devices })

@@ -240,6 +240,7 @@ const allowed: Record<string, string> = {
   'manage reads live_activity_tokens': erased,
   'manage reads push_tokens': erased,
   'manage reads saved_segments': erased,
+  'manage reads simulator_inbox': erased,
   'manage reads campaign_versions': erased,
   'manage reads trigger_skips': erased,
   'manage reads webhook_events': erased,

@@ -274,3 +274,9 @@ export async function listRetentions(db: Db): Promise<{ projectId: ProjectId; re
   const rows = await store.listProjectIds(db)
   return rows.map((row) => ({ projectId: row.project_id, retention: retentionOf(row) }))
 }
+
+/** How long a project keeps its history. */
+export async function findRetention(db: Db, projectId: ProjectId): Promise<Retention | undefined> {
+  const row = await store.findProject(db, projectId)
+  return row && retentionOf(row)
+}

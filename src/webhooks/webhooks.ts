@@ -31,7 +31,7 @@ export type Webhooks = ReturnType<typeof createWebhooks>
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 /** How long calls are kept, from their creation: delivered ones for a day's history, failed ones for a replay. */
-const keptMs = { delivered: 2 * dayMs, failed: 30 * dayMs }
+export const keptMs = { delivered: 2 * dayMs, failed: 30 * dayMs }
 /** The most failed calls that one request starts again. */
 export const replayedAtOnce = 1_000
 /** A lane that is overdue by this much has lost its job. */

@@ -4,45 +4,29 @@ import { Refusal } from '../../platform/errors.ts'
 import { isUuid, newId, type ProjectId } from '../../platform/ids.ts'
 import { recordAudit } from '../../projects/projects.ts'
 import type { Users } from '../../users/users.ts'
-import { type Counts, entriesNaming, eraseCopies, isOrdinary, Touched, type Traces } from './copies.ts'
-import { definitionsNaming, keysNamedAfter } from './copies-store.ts'
-import {
-  countOfUsers,
-  type ErasureRow,
-  findErasure,
-  insertErasure,
-  listErasures,
-  type Remaining
-} from './erasure-store.ts'
+import { type Counts, eraseCopies, Touched, type Traces } from './copies.ts'
+import { countOfUsers, type ErasureRow, findErasure, insertErasure, listErasures } from './erasure-store.ts'
 import { createSigners, type Receipt } from './receipt.ts'
+import { type Keeping, remainingOf } from './remaining.ts'
+import { tracesOf } from './traces.ts'
 
 export interface ErasureNeeds {
   pool: Pool
   key: Buffer
   users: Users
   devices: Devices
-  taskDays: number
-  auditDays: number
+  keeping: Keeping
   /** Empties the journal of accepted pushes, which names devices. */
   forgetOutcomes: () => void
 }
-
-const mostDevices = 10_000
-const dayMs = 86_400_000
 
 export type Erasures = ReturnType<typeof createErasures>
 
 export type SignedReceipt = Receipt & { signature: string }
 
 /** Erases users with everything that keeps a copy, and keeps a receipt of each erasure. */
-export function createErasures({ pool, key, users, devices, taskDays, auditDays, forgetOutcomes }: ErasureNeeds) {
+export function createErasures({ pool, key, users, devices, keeping, forgetOutcomes }: ErasureNeeds) {
   const signerOf = createSigners(pool, key)
-
-  async function tracesOf(projectId: ProjectId, projectUserId: string): Promise<Traces> {
-    const user = await users.get(projectId, projectUserId).catch(absent)
-    const own = user ? await devices.ofUser(projectId, user.id, mostDevices) : []
-    return { projectUserId, userId: user?.id ?? null, deviceIds: own.map(({ id }) => id) }
-  }
 
   /** Copies first: an erasure that is interrupted then still finds the devices of the user when it is repeated. */
   async function eraseAll(projectId: ProjectId, traces: Traces): Promise<{ erased: Counts; working: number }> {
@@ -58,37 +42,12 @@ export function createErasures({ pool, key, users, devices, taskDays, auditDays,
     return { erased: summed(before.named, rows, after.named, touched.counts()), working: after.working }
   }
 
-  async function remainingOf(projectId: ProjectId, traces: Traces, working: number): Promise<Remaining[]> {
-    const { projectUserId } = traces
-    const tasksEnd = new Date(Date.now() + taskDays * dayMs).toISOString()
-    const named = await keysNamedAfter(pool, projectId, projectUserId)
-    const entries = await entriesNaming(pool, projectId, traces)
-    const entriesEnd = new Date(entries.last.getTime() + auditDays * dayMs).toISOString()
-    const written = await definitionsNaming(pool, projectId, JSON.stringify(projectUserId))
-    return [
-      ...one('idempotency_keys', named.rows, 'Callers made their keys of the id.', named.until?.toISOString() ?? null),
-      ...one('a2a_tasks', working, 'Tasks were at work. Repeat the erasure.', tasksEnd),
-      ...(isOrdinary(projectUserId)
-        ? [
-            {
-              table: 'a2a_tasks',
-              rows: 0,
-              reason: 'The id may be an ordinary word, so it was not searched in the words of agents.',
-              until: tasksEnd
-            }
-          ]
-        : []),
-      ...one('audit_log', entries.rows, 'Your team wrote the id into it, such as into a note.', entriesEnd),
-      ...Object.entries(written).flatMap(([table, rows]) => one(table, rows, reasonOf(table), null))
-    ]
-  }
-
   return {
     /** Also for a user that was deleted before: copies may be left. */
     async erase(projectId: ProjectId, actor: string, projectUserId: string): Promise<SignedReceipt> {
       const requestedAt = new Date()
       const signer = await signerOf(projectId)
-      const traces = await tracesOf(projectId, projectUserId)
+      const { traces, unsearched } = await tracesOf({ pool, users, devices }, projectId, projectUserId)
       const { erased, working } = await eraseAll(projectId, traces)
       const receipt: Receipt = {
         erasure_id: newId(),
@@ -98,7 +57,7 @@ export function createErasures({ pool, key, users, devices, taskDays, auditDays,
         requested_at: requestedAt.toISOString(),
         completed_at: new Date().toISOString(),
         erased,
-        remaining: await remainingOf(projectId, traces, working)
+        remaining: await remainingOf(pool, projectId, { traces, working, unsearched }, keeping)
       }
       const signed = { ...receipt, signature: signer.signatureOf(receipt) }
       await pool.transaction(async (tx) => {
@@ -130,18 +89,6 @@ export function createErasures({ pool, key, users, devices, taskDays, auditDays,
     }
   }
 }
-
-const reasonOf = (table: string) =>
-  table === 'live_activity_channels'
-    ? 'The state of a channel names the id, for everyone who listens. Its next change replaces it.'
-    : 'Your team wrote the id into it.'
-
-function absent(error: unknown): undefined {
-  if (!(error instanceof Refusal && error.code === 'not_found')) throw error
-}
-
-const one = (table: string, rows: number, reason: string, until: string | null): Remaining[] =>
-  rows === 0 ? [] : [{ table, rows, reason, until }]
 
 function summed(...all: Counts[]): Counts {
   const sum: Counts = {}

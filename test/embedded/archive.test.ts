@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -83,6 +83,35 @@ it('an archive restores the embedded database as it was at a moment', async (t) 
   const { aside } = await recover({ ...given, at, replace: true, finish })
   assert.deepEqual([values, warnings()], [[1], []])
   assert.match(aside!, /postgres\.before-\d+$/)
+})
+
+it('an archive restores a moment at which the next base was being copied', async (t) => {
+  const { env, using } = await archived(t)
+  let at = new Date(0)
+  await using(1, async (url) => {
+    await query(url, 'create table noted (value int)')
+    await query(url, 'insert into noted values (1)')
+    const [first] = await query(url, 'select pg_walfile_name(pg_current_wal_lsn()) as wal')
+    const began_at = new Date().toISOString()
+    await query(url, 'select pg_switch_wal()')
+    at = await momentAfter(query(url, 'insert into noted values (2)'))
+    await query(url, 'select pg_switch_wal()')
+    await query(url, 'insert into noted values (3)')
+    await query(url, 'select pg_switch_wal()')
+    const later = join(env.ARCHIVE_DIR, 'base', 'later')
+    await mkdir(later)
+    await writeFile(
+      join(later, 'base.json'),
+      JSON.stringify({ began_at, ended_at: new Date().toISOString(), wal: first!.wal })
+    )
+  })
+  let values: unknown[] = []
+  const finish = async (url: string) => {
+    values = await noted(url)
+  }
+  const given = { archive: env.ARCHIVE_DIR, dataDir: env.DATA_DIR, say: () => {}, finish }
+  await recover({ ...given, at, replace: true })
+  assert.deepEqual(values, [1, 2])
 })
 
 // Ten starts of PostgreSQL.

@@ -28,7 +28,10 @@ export interface Recovered {
   aside: string | undefined
 }
 
-/** Chooses the newest base that was whole before the moment. */
+/**
+ * Chooses the newest base that was whole before the moment, and the first one that began after it. A base that was being copied
+ * at the moment is neither: recovery needs segments beyond its beginning.
+ */
 export async function chooseBase(
   archive: string,
   at: Date | undefined
@@ -39,7 +42,7 @@ export async function chooseBase(
   const index = at ? bases.findLastIndex(({ ended_at }) => Date.parse(ended_at) <= at.getTime()) : bases.length - 1
   if (index < 0)
     throw new OperatorError(`${archive} begins at ${bases[0]!.ended_at}, and ${at!.toISOString()} was before.`)
-  return { base: bases[index]!, next: bases[index + 1] }
+  return { base: bases[index]!, next: at && bases.find(({ began_at }) => Date.parse(began_at) > at.getTime()) }
 }
 
 /**

@@ -53,7 +53,7 @@ export interface Unpacked {
   damaged?: string
 }
 
-/** Unpacks the segments that a recovery from a base needs: up to the beginning of the next base, if there is one. */
+/** Unpacks the segments that a recovery from a base needs: up to the beginning of a base after the moment, if there is one. */
 export async function unpackSegments(
   archive: string,
   to: string,

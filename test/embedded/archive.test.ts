@@ -3,11 +3,13 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startArchiver } from '../../src/platform/archive/archiver.ts'
 import { recover } from '../../src/platform/archive/recovery.ts'
+import { startEmbedded } from '../../src/platform/db/embedded/embedded.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import { run } from '../cli/service.ts'
 import { eventually } from '../support/eventually.ts'
-import { preparedFolder, query, tempFolder } from './support/embedded.ts'
+import { atEnd, preparedFolder, query, tempFolder } from './support/embedded.ts'
 
 async function archived(t: TestContext) {
   const env = { DATA_DIR: await preparedFolder(t), ARCHIVE_DIR: join(await tempFolder(t), 'archive') }
@@ -83,6 +85,32 @@ it('an archive restores the embedded database as it was at a moment', async (t) 
   const { aside } = await recover({ ...given, at, replace: true, finish })
   assert.deepEqual([values, warnings()], [[1], []])
   assert.match(aside!, /postgres\.before-\d+$/)
+})
+
+it('an archive gets the WAL also while the database is being copied into it', async (t) => {
+  const [dataDir, archive] = [await preparedFolder(t), join(await tempFolder(t), 'archive')]
+  const server = await startEmbedded({ dataDir, say: () => {}, archives: true })
+  atEnd(t, server.stop)
+  const { url, folder } = server
+  const background = `select pid from pg_stat_activity where backend_type = 'checkpointer'`
+  const checkpointer = Number((await query(url, background))[0]!.pid)
+  const namesIn = (place: string): Promise<string[]> => readdir(join(archive, place)).catch(() => [])
+  const bases = async () => (await namesIn('base')).filter((name) => !name.endsWith('.part')).length
+  // A copy begins with a checkpoint, and waits for it.
+  process.kill(checkpointer, 'SIGSTOP')
+  const archiver = startArchiver({ url, folder, archive, days: 7, say: () => {} })
+  try {
+    const copying = `select 1 from pg_stat_activity where state = 'active' and query like 'select pg_backup_start%'`
+    await eventually(async () => assert.equal((await query(url, copying)).length, 1), 20_000)
+    await query(url, 'create table noted (value int)')
+    const [closed] = await query(url, 'select pg_walfile_name(pg_switch_wal()) as name')
+    await eventually(async () => assert.ok((await namesIn('wal')).includes(`${closed!.name}.zst`)), 20_000)
+    assert.equal(await bases(), 0)
+  } finally {
+    process.kill(checkpointer, 'SIGCONT')
+  }
+  await eventually(async () => assert.equal(await bases(), 1), 60_000)
+  await archiver.stop()
 })
 
 it('an archive restores a moment at which the next base was being copied', async (t) => {

@@ -35,6 +35,7 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
   let renewedAtMs = Number.NEGATIVE_INFINITY
   /** Why the last attempt to renew the archive failed. It stays until one succeeds: WAL alone restores nothing. */
   let unrenewed: Error | undefined
+  let renewal: Promise<void> | undefined
 
   function note(error: Error | undefined): void {
     // A stop cuts a copy off.
@@ -46,16 +47,25 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
     say(`Warning: archiving to ${archive} fails, and the WAL stays in ${folder} until it works: ${error.message}`)
   }
 
+  /** One at a time, and beside the loop: the copy of a large database takes long, and its WAL must be carried meanwhile. */
+  function startRenewal(): void {
+    if (renewal || performance.now() - renewedAtMs <= repeatMs) return
+    renewedAtMs = performance.now()
+    renewal = renew()
+      .then(
+        () => undefined,
+        (error: Error) => error
+      )
+      .then((failure) => {
+        unrenewed = failure
+        renewal = undefined
+      })
+  }
+
   async function look(): Promise<void> {
     try {
-      // The first look also finds out whether the archive is ours.
-      if (performance.now() - renewedAtMs > repeatMs) {
-        renewedAtMs = performance.now()
-        unrenewed = await renew().then(
-          () => undefined,
-          (error: Error) => error
-        )
-      }
+      // The first renewal also finds out whether the archive is ours.
+      startRenewal()
       if (isOurs) await carrySegments(join(folder, spool), archive)
       note(unrenewed)
     } catch (error) {
@@ -98,7 +108,8 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
     async stop(): Promise<void> {
       stopping.abort()
       // A disk that does not respond must not hold the stop.
-      const isOver = await Promise.race([loop.then(() => true), sleep(stopMs, false, { ref: false })])
+      const over = loop.then(() => renewal).then(() => true)
+      const isOver = await Promise.race([over, sleep(stopMs, false, { ref: false })])
       if (!isOver || !isOurs) return
       await closeSegment(url).catch(() => {})
       await carrySegments(join(folder, spool), archive).catch(note)

@@ -194,7 +194,10 @@ export function createUsers({ pool, metrics, beforeRemoval, onOptedOut }: UsersO
       if (!created) throw new Refusal('conflict', 'A user with this ID already exists.')
       return created
     },
-    /** Sets and removes properties at once, and refuses if others have changed them since `before`. */
+    /**
+     * Sets and removes properties at once, and refuses if others have changed them since `before`. A user that is as wanted
+     * already stays as it is.
+     */
     async change(projectId: ProjectId, projectUserId: unknown, change: PropertyChange): Promise<store.StoredUser> {
       const id = checkProjectUserId(projectUserId)
       for (const properties of [change.set, change.before ?? {}]) checkProperties(properties)
@@ -203,7 +206,11 @@ export function createUsers({ pool, metrics, beforeRemoval, onOptedOut }: UsersO
       const changed = await changeUser(pool, projectId, id, change, new Date())
       if (changed) return changed
       const found = await this.get(projectId, id)
-      if (change.before && !isAsBefore(found.properties, change)) throw new Refusal('conflict', changedByOthers)
+      if (change.before && !isAsBefore(found.properties, change)) {
+        // The caller's first attempt may have done it, and its response may be lost.
+        if (isAsWanted(found.properties, change)) return found
+        throw new Refusal('conflict', changedByOthers)
+      }
       throw tooLarge()
     },
     async get(projectId: ProjectId, projectUserId: unknown): Promise<store.StoredUser> {
@@ -252,9 +259,16 @@ function checked({ projectUserId, properties }: CreateUser): store.Change | Refu
 
 /** Whether the properties that a change names are still those that it starts from. */
 const isAsBefore = (now: Properties, { set, remove, before = {} }: PropertyChange) =>
-  [...Object.keys(before), ...Object.keys(set), ...remove].every(
-    (name) => Object.hasOwn(now, name) === Object.hasOwn(before, name) && now[name] === before[name]
-  )
+  areAs(before, now, [...Object.keys(before), ...Object.keys(set), ...remove])
+
+/** Whether the properties that a change names are those that it leads to. */
+function isAsWanted(now: Properties, { set, remove, before = {} }: PropertyChange): boolean {
+  const kept = Object.entries(before).filter(([name]) => !remove.includes(name))
+  return areAs({ ...Object.fromEntries(kept), ...set }, now, [...Object.keys(before), ...Object.keys(set), ...remove])
+}
+
+const areAs = (wanted: Properties, now: Properties, names: string[]) =>
+  names.every((name) => Object.hasOwn(now, name) === Object.hasOwn(wanted, name) && now[name] === wanted[name])
 
 const changedByOthers = 'Someone else has changed these properties. Read the user again.'
 

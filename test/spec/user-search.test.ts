@@ -330,6 +330,20 @@ describe('a change by a person', () => {
     })
   })
 
+  it('succeeds again if it is repeated after its response was lost, and changes nothing then', async () => {
+    const project = await service.project()
+    await put(project, { ana: { plan: 'free', age: 31, city: 'Rome' } })
+    const json = { set: { plan: 'premium' }, remove: ['age'], before: { plan: 'free', age: 31, city: 'Rome' } }
+    const first = await change(project, json)
+    const again = await change(project, json)
+    assert.deepEqual([again.status, again.json], [200, first.json])
+
+    await put(project, { ana: { city: 'Oslo' } })
+    assert.equal((await change(project, json)).status, 409, 'a property of before has another value now')
+    await put(project, { ana: { city: 'Rome', age: 31 } })
+    assert.equal((await change(project, json)).status, 409, 'only a part is as wanted')
+  })
+
   it('refuses what no user can have, an absent user and another project', async () => {
     const [project, other] = [await service.project(), await service.project()]
     await put(project, { ana: {} })

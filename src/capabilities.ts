@@ -162,6 +162,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     journalFolder: join(config.DATA_DIR, 'outcomes'),
     pauses,
     canceledAmong,
+    recheck: (projectId, rows) => triggers.recheck(projectId, rows),
     credentials,
     onSettled: [countOnTrigger(webhooks.onTriggersEnded), webhooks.onOutcomes, ...(overrides.onSettled ?? [])]
   })

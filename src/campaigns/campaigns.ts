@@ -22,7 +22,9 @@ export {
   checkEligibility,
   type Deferred,
   defer,
+  hoursOf,
   notAfterOf,
+  quietFor,
   type RecipientWithChoices
 } from './audience/eligibility.ts'
 export { type Endpoints, findEndpoints } from './audience/endpoints.ts'

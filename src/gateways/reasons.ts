@@ -26,6 +26,9 @@ export const failureReasons = {
   SUPERSEDED: 'A newer change of the channel took its place before it was handed over.',
   EXPIRED: 'Its time to live was over before it could be handed over.',
   SUPPRESSED: 'A rule of the project or campaign held it back.',
+  OPTED_OUT: 'The user opted out before it was handed over.',
+  TOPIC_OPTED_OUT: 'The user turned its topic off before it was handed over.',
+  QUIET_HOURS: 'Quiet hours had begun before it was handed over.',
   CANCELED: 'It was canceled, or its user was deleted, before it was handed over.',
   INTERNAL_ERROR: 'A fault of the service.'
 } as const satisfies Record<string, string>

@@ -1,4 +1,5 @@
 import type { Content, Endpoint, FailureCode } from '../channels/channels.ts'
+import type { ProjectId } from '../platform/ids.ts'
 import type { Retries } from './dispatch/retry-policy.ts'
 
 /**
@@ -50,6 +51,12 @@ export interface MessageRow {
   /** The end of this process's claim by the steady clock. Not stored. */
   claimEndsAtMs?: number | undefined
 }
+
+/** What the rules of its campaign say about a message that has waited: it is skipped, or waits until then. */
+export type Verdict = { skip: FailureCode } | { until: Date }
+
+/** The verdicts on messages that were written before. Those without one are dispatched. */
+export type Recheck = (projectId: ProjectId, rows: MessageRow[]) => Promise<ReadonlyMap<MessageRow, Verdict>>
 
 /** A message that was settled, or that a device reported on. Subscribers get it in the transaction that writes it. */
 export interface OutcomeChange {

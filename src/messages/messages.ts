@@ -13,7 +13,7 @@ import { Journal } from './journal/journal.ts'
 import { createRecovery } from './journal/recovery.ts'
 import * as maintenance from './maintenance.ts'
 import { eraseMessages } from './maintenance-store.ts'
-import { isSettled, type MessageRow } from './message.ts'
+import { isSettled, type MessageRow, type Recheck } from './message.ts'
 import type { Pauses } from './pauses.ts'
 import { createPersist } from './persist.ts'
 import { countMinute } from './reading/minutes-store.ts'
@@ -28,7 +28,7 @@ import { findByMessageId, findUnanswered, markMessagesUnknown, releaseMessages }
 export { crashesForgiven, type Next, nextStep, type Retries } from './dispatch/retry-policy.ts'
 export { messageMonths } from './jobs.ts'
 export { countWaitingMessages, moveMessages, type Report } from './maintenance.ts'
-export type { MessageRow, MessageState, OutcomeChange } from './message.ts'
+export type { MessageRow, MessageState, OutcomeChange, Recheck, Verdict } from './message.ts'
 export { createPauses, type Pauses } from './pauses.ts'
 export { outcomesOver } from './reading/minutes-store.ts'
 export { listMessages } from './reading/reading.ts'
@@ -55,6 +55,8 @@ export interface MessagesOptions {
   pauses: Pauses
   /** Those of these triggers that were canceled. */
   canceledAmong?: (db: Db, projectId: ProjectId, triggerIds: string[]) => Promise<ReadonlySet<string>>
+  /** Checks messages of campaigns that were written before against the choices of their users and quiet hours. */
+  recheck?: Recheck
   /** Subscribers that take part in the transaction that settles messages; settle.ts gives their order. */
   onSettled?: readonly OnSettled[]
 }
@@ -75,6 +77,7 @@ export function createMessages({
   credentials,
   pauses,
   canceledAmong = async () => new Set(),
+  recheck = async () => new Map(),
   onSettled = []
 }: MessagesOptions) {
   const publish = inOrder([...onSettled, countMinute])
@@ -82,7 +85,7 @@ export function createMessages({
   const settler = new Settler({ pool, log, metrics, publish, scheduleRetry, journal })
   const recovery =
     journalFolder === undefined ? undefined : createRecovery({ pool, folder: journalFolder, nodeId, settler, log })
-  const dispatcher = new Dispatcher({ pool, nodeId, carriers, settler, recovery, pauses, log })
+  const dispatcher = new Dispatcher({ pool, nodeId, carriers, settler, recovery, pauses, recheck, log })
   const isSimulated = async (projectId: ProjectId, tx?: Db) =>
     (await credentials.project(projectId, tx))?.mode === 'simulator'
   const persist = createPersist(nodeId, dispatcher.claims, isSimulated)

@@ -23,6 +23,7 @@ import { createDiscard } from './discard.ts'
 import { createExplain, type Explained } from './explain/explain.ts'
 import { keepTriggersJob, sweepTriggersJob } from './jobs.ts'
 import { countOpen } from './maintenance-store.ts'
+import { createRecheck } from './recheck.ts'
 import { resumeJob, scheduleResume } from './resume.ts'
 import { createMove } from './scheduled/move.ts'
 import { releaseJob } from './scheduled/release.ts'
@@ -160,6 +161,9 @@ export function createTriggers(options: TriggersOptions) {
       sweepTriggersJob(pool),
       keepTriggersJob(pool)
     ],
+
+    /** Checks messages of triggers again that were written before. */
+    recheck: createRecheck({ pool, versions, projectOf }),
 
     /** Deletes up to 500 triggers of a project that is being erased, and returns how many. */
     eraseWindow: (db: Db, projectId: ProjectId): Promise<number> => eraseTriggerWindow(db, projectId)

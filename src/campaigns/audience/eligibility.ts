@@ -39,7 +39,7 @@ export function checkEligibility<Some extends RecipientWithChoices>(
 ): Eligibility<Some> {
   const result: Eligibility<Some> = { eligible: [], skipped: [], deferred: new Map() }
   const skip = (recipient: Some, reason: string) => result.skipped.push({ recipient, reason })
-  const hours = [campaign.quiet_hours, isTransactional(campaign) ? undefined : quietHours].filter((one) => !!one)
+  const hours = hoursOf(campaign, quietHours)
   for (const recipient of recipients) {
     const { device_id, user_id, choices } = recipient
     const refusal = refusalBy(choices, campaign, topics)
@@ -56,8 +56,16 @@ export function checkEligibility<Some extends RecipientWithChoices>(
   return result
 }
 
+/** The quiet hours of a campaign: its own, and those of its project unless it is transactional. */
+export const hoursOf = (campaign: Campaign, ofProject: QuietHours | null | undefined): QuietHours[] =>
+  [campaign.quiet_hours, isTransactional(campaign) ? undefined : ofProject].filter((one) => !!one)
+
 /** The end of all quiet hours that hold now, in milliseconds since 1970, or `skip` if one of them wants no message then. */
-function quietFor(hours: QuietHours[], { properties, facts }: Recipient, now: Date): number | 'skip' | undefined {
+export function quietFor(
+  hours: QuietHours[],
+  { properties, facts }: Pick<Recipient, 'properties' | 'facts'>,
+  now: Date
+): number | 'skip' | undefined {
   const zones = { user: properties.timezone, device: facts.timezone }
   let latest: number | undefined
   for (const one of hours) {

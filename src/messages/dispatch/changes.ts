@@ -1,4 +1,4 @@
-import type { MessageRow } from '../message.ts'
+import type { MessageRow, Verdict } from '../message.ts'
 import type { Settlement } from '../settle-store.ts'
 
 /** What becomes of a row whose push a gateway accepted. */
@@ -11,6 +11,12 @@ export const acceptedAs = (row: MessageRow, { gatewayMessageId }: { gatewayMessa
   reason_message: null,
   gateway_code: null
 })
+
+/** What becomes of a row that the rules of its campaign stop. */
+export const stoppedAs = (row: MessageRow, verdict: Verdict): Partial<MessageRow> =>
+  'until' in verdict
+    ? { state: row.state === 'unknown' ? 'unknown' : 'queued', due_at: verdict.until }
+    : { state: 'skipped', due_at: null, reason: verdict.skip, reason_message: null, gateway_code: null }
 
 /** The changes of a claimed row, and what their subscribers are told about it. */
 export const settlementOf = (row: MessageRow, changes: Partial<MessageRow>): Settlement => ({

@@ -5,11 +5,11 @@ import type { ProjectId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import { steadyMs } from '../../platform/time.ts'
 import type { Recovery } from '../journal/recovery.ts'
-import { isSettled, type MessageRow } from '../message.ts'
+import { isSettled, type MessageRow, type Recheck } from '../message.ts'
 import type { Pauses } from '../pauses.ts'
 import type { Settler, Settling } from '../settle.ts'
 import { attemptOf } from './attempt.ts'
-import { acceptedAs, settlementOf } from './changes.ts'
+import { acceptedAs, settlementOf, stoppedAs } from './changes.ts'
 import { Claims } from './claims.ts'
 import { Following } from './following.ts'
 import { locate } from './locate.ts'
@@ -44,6 +44,7 @@ export interface DispatcherOptions {
   /** Settles what dead nodes noted on this machine, before their rows are taken. */
   recovery?: Recovery | undefined
   pauses: Pauses
+  recheck: Recheck
   log: Log
 }
 
@@ -56,6 +57,7 @@ export class Dispatcher {
   readonly #settler: Settler
   readonly #owners: Owners
   readonly #pauses: Pauses
+  readonly #recheck: Recheck
   readonly #log: Log
   readonly #following = new Following()
   /** Promises that `close` waits for. */
@@ -63,7 +65,7 @@ export class Dispatcher {
   /** Messages without a response, by project. */
   readonly #submitted = new Map<ProjectId, number>()
 
-  constructor({ pool, nodeId, carriers, settler, recovery, pauses, log }: DispatcherOptions) {
+  constructor({ pool, nodeId, carriers, settler, recovery, pauses, recheck, log }: DispatcherOptions) {
     this.claims = new Claims(pool, nodeId)
     this.#pool = pool
     this.#nodeId = nodeId
@@ -71,6 +73,7 @@ export class Dispatcher {
     this.#settler = settler
     this.#owners = new Owners({ pool, nodeId, recovery, following: this.#following })
     this.#pauses = pauses
+    this.#recheck = recheck
     this.#log = log
   }
 
@@ -137,14 +140,20 @@ export class Dispatcher {
     }
   }
 
-  /** Settles rows that no longer have an endpoint, and returns the others. */
+  /** Settles rows that their campaign must not send by now, or that have no endpoint any more, and returns the others. */
   async #locateAll(run: Run, rows: MessageRow[]): Promise<MessageRow[]> {
+    const { projectId } = run
+    // Rows that this run has just written have their endpoint, and their rules were checked in that transaction.
     const unlocated = rows.filter(({ endpoint }) => !endpoint)
     if (unlocated.length === 0) return rows
-    for (const [row, found] of await locate(this.#pool, run.projectId, unlocated)) {
+    const verdicts = await this.#recheck(projectId, unlocated)
+    const wanted = unlocated.filter((row) => !verdicts.has(row))
+    const located = wanted.length > 0 ? await locate(this.#pool, projectId, wanted) : []
+    for (const [row, verdict] of verdicts) this.#end(run, row, this.#settle(projectId, row, stoppedAs(row, verdict)))
+    for (const [row, found] of located) {
       if ((row.retries.crashed ?? 0) > crashesForgiven)
-        this.#end(run, row, this.#fail(run.projectId, row, 'CONNECTION_LOST'))
-      else if (typeof found === 'string') this.#end(run, row, this.#fail(run.projectId, row, found))
+        this.#end(run, row, this.#fail(projectId, row, 'CONNECTION_LOST'))
+      else if (typeof found === 'string') this.#end(run, row, this.#fail(projectId, row, found))
       else row.endpoint = found
     }
     return rows.filter(({ endpoint }) => endpoint)

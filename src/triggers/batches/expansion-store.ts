@@ -61,6 +61,10 @@ const canceledOfMany = statement(
   'triggers.canceled_of_many',
   `select id from triggers where project_id = $1 and id = any($2::uuid[]) and outcome = 'canceled'`
 )
+const versionsOfMany = statement(
+  'triggers.versions_of_many',
+  'select id, campaign_id, campaign_version from triggers where project_id = $1 and id = any($2::uuid[])'
+)
 
 /** Records the step that a trigger sends: its caller named only the campaign. */
 export const nameStep = (tx: Db, projectId: ProjectId, id: string, name: string) => tx.run(step, [projectId, id, name])
@@ -78,6 +82,10 @@ export async function canceledAmong(db: Db, projectId: ProjectId, ids: string[])
   const rows = await db.query<{ id: string }>(canceledOfMany, [projectId, ids])
   return new Set(rows.map(({ id }) => id))
 }
+
+/** The version of its campaign that each trigger sends. */
+export const versionsOf = (db: Db, projectId: ProjectId, ids: string[]) =>
+  db.query<Pick<RunningTrigger, 'id' | 'campaign_id' | 'campaign_version'>>(versionsOfMany, [projectId, ids])
 
 export const loadTrigger = (db: Db, projectId: ProjectId, id: string) => db.one<RunningTrigger>(load, [projectId, id])
 

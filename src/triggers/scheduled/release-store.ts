@@ -3,7 +3,8 @@ import { statement } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { wakeAfterMs } from '../store.ts'
 
-const due = `t.project_id = $1 and t.id = any($2::uuid[]) and t.state = 'scheduled' and t.due_at <= $3`
+// The job becomes due by the clock of the database, and runs once. A node whose clock is behind would find no trigger due.
+const due = `t.project_id = $1 and t.id = any($2::uuid[]) and t.state = 'scheduled' and t.due_at <= now()`
 const active = `exists (
        select 1 from campaigns c where c.project_id = $1 and c.id = t.campaign_id and c.status = 'active')`
 

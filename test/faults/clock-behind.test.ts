@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { givenCampaign, triggered, users } from '../support/campaigns.ts'
+import { givenUser } from '../support/messages.ts'
+import { scriptedSender } from '../support/sender.ts'
+import { eventually, startService } from '../support/service.ts'
+
+// In a process of its own, because it sets the clock of its process back.
+const Real = Date
+let behindMs = 0
+globalThis.Date = class extends Real {
+  constructor(...given: ConstructorParameters<typeof Real> | []) {
+    if (given.length === 0) super(Real.now() - behindMs)
+    else super(...given)
+  }
+  static override now(): number {
+    return Real.now() - behindMs
+  }
+} as DateConstructor
+
+const sender = scriptedSender()
+const service = await startService({}, { sender })
+
+describe('a node whose clock is behind the one of the database', () => {
+  it('A.6: starts a trigger with send_at at its time', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'send-at')
+    await givenCampaign(service, project)
+    behindMs = 400
+    const due = Real.now() + 1_000
+    await triggered(project, { ...users('ana'), send_at: new Real(due).toISOString() })
+    await eventually(() => assert.equal(sender.to('send-at').length, 1), 30_000)
+    const lateMs = Real.now() - due
+    assert.ok(lateMs >= 0 && lateMs < 5_000, `${lateMs} ms late`)
+  })
+})

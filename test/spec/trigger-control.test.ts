@@ -89,6 +89,26 @@ describe('rules of a campaign', () => {
     assert.equal((await run(project, users('bo'))).counts.sent, 1)
   })
 
+  it('A.6: a frequency cap counts from the time at which a message was sent, whenever its trigger was planned for', async () => {
+    const project = await service.project()
+    const inMs = (ms: number) => new Date(Date.now() + ms).toISOString()
+    const moved = async (user: string, first: string, then: string) => {
+      const id = await triggered(project, { ...users(user), send_at: first })
+      const reply = await project.call('PATCH', `/api/v1/triggers/${id}`, { json: { send_at: then } })
+      assert.equal(reply.status, 200, reply.text)
+      assert.equal((await ended(project, id)).counts.sent, 1)
+    }
+    await givenUser(project, 'ana', 'cap-1')
+    await givenUser(project, 'bo', 'cap-2')
+    await givenCampaign(service, project, { frequency_cap: { count: 1, within: '2s' } })
+    await moved('ana', inMs(500), inMs(3_000))
+    assert.deepEqual((await run(project, users('ana'))).skipped, { frequency_cap: 1 }, 'moved to a later time')
+    await moved('bo', inMs(60 * 86_400_000), inMs(0))
+    await eventually(async () =>
+      assert.equal((await run(project, users('bo'))).counts.sent, 1, 'moved to an earlier time')
+    )
+  })
+
   /** Quiet hours that contain now and the next hours, in UTC. */
   it('quiet hours skip with a reason', async () => {
     const project = await service.project()

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/db.ts'
 import { parseDuration } from '../../platform/duration.ts'
-import { firstIdAt, type ProjectId } from '../../platform/ids.ts'
+import type { ProjectId } from '../../platform/ids.ts'
 import { isTransactional } from '../../preferences/preferences.ts'
 import type { MessageLimit, Project } from '../../projects/projects.ts'
 import type { Campaign } from '../definition/definition.ts'
@@ -51,7 +51,7 @@ export async function overCap(
   userIds: string[]
 ): Promise<Set<string>> {
   if (!cap || userIds.length === 0) return new Set()
-  const since = firstIdAt(Date.now() - parseDuration(cap.within)!)
-  const received = await countReceived(db, projectId, { campaignId, triggerId, since }, userIds)
+  const sinceMs = Date.now() - parseDuration(cap.within)!
+  const received = await countReceived(db, projectId, { campaignId, triggerId, sinceMs }, userIds)
   return new Set(userIds.filter((id) => (received.get(id) ?? 0) >= cap.count))
 }

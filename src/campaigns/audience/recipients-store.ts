@@ -26,17 +26,17 @@ const load = statement(
      ) t on t.device_id = d.id
     order by d.id, t.registered_at desc nulls last`
 )
-// Counts the triggers of a campaign that reached each user. Failed messages did not.
+// Counts the triggers of a campaign that reached each user. Failed messages did not. The time of a message is in its id. A trigger
+// may have waited for 90 days, so its id can be that much older; it only bounds the months to read.
 const received = statement(
   'campaigns.received',
   `select m.user_id, count(distinct m.trigger_id)::int as triggers from messages m
     where m.project_id = $1 and m.user_id = any($2::uuid[]) and m.trigger_id >= $3 and m.trigger_id <> $4
-      and m.campaign_id = $5 and m.state in ('queued', 'handed', 'unknown', 'accepted')
+      and m.campaign_id = $5 and m.message_id >= $6 and m.state in ('queued', 'handed', 'unknown', 'accepted')
     group by m.user_id`
 )
 // Users whom as many triggers have reached as a limit allows, of all campaigns or those of its topic, leaving out
-// transactional ones. The time of a message is in its id. A trigger may have waited for 90 days, so its id can be that much
-// older; it only bounds the months to read.
+// transactional ones.
 const overLimits = statement(
   'campaigns.over_limits',
   `select m.user_id from messages m
@@ -92,20 +92,20 @@ const reachable: Record<TargetKind, Statement> = {
 export const loadRecipients = (db: Db, projectId: ProjectId, deviceIds: string[]) =>
   db.query<Reachable>(load, [projectId, deviceIds])
 
-/** For each user, the number of other triggers of the campaign that reached them since an id of that time. */
+/** The longest that a trigger waits for its time. */
+const longestWaitMs = 91 * 86_400_000
+
+/** For each user, the number of other triggers of the campaign that reached them since a time. */
 export async function countReceived(
   tx: Db,
   projectId: ProjectId,
-  { campaignId, triggerId, since }: { campaignId: string; triggerId: string; since: string },
+  { campaignId, triggerId, sinceMs }: { campaignId: string; triggerId: string; sinceMs: number },
   userIds: string[]
 ): Promise<Map<string, number>> {
-  const values = [projectId, userIds, since, triggerId, campaignId]
+  const values = [projectId, userIds, firstIdAt(sinceMs - longestWaitMs), triggerId, campaignId, firstIdAt(sinceMs)]
   const rows = await tx.query<{ user_id: string; triggers: number }>(received, values)
   return new Map(rows.map(({ user_id, triggers }) => [user_id, triggers]))
 }
-
-/** The longest that a trigger waits for its time. */
-const longestWaitMs = 91 * 86_400_000
 
 /** A limit of messages to one user since a time, of all campaigns or, with a topic, of its campaigns. */
 export interface LimitSince {

@@ -1,5 +1,4 @@
 import {
-  type Campaign,
   findEndpoints,
   loadRecipients,
   lockCampaign,
@@ -160,6 +159,9 @@ export class Batches {
     rules: ProjectRules,
     areNew: boolean
   ): Promise<MessageRow[] | undefined> {
+    // Makes the cap exact for triggers that run at the same time. Before the batch: the throttle and a cancel lock the
+    // campaign and then its batches.
+    if (ready.definition.frequency_cap) await lockCampaign(tx, projectId, trigger.campaign_id)
     const claimed = await store.claimBatch(tx, projectId, trigger.id, read.number)
     if (!claimed) return undefined
     const batch = { ...read, ...claimed }
@@ -196,9 +198,8 @@ export class Batches {
     const entering = { trigger, ready, recipients: loaded }
     const { entered: recipients, refused } = await enterSteps(tx, projectId, entering, this.#enter)
     const endpoints = await findEndpoints(tx, projectId, definition.live_activity, recipients)
-    const capped = await this.#cappedUsers(tx, projectId, trigger, definition, [
-      ...new Set(recipients.map((one) => one.user_id))
-    ])
+    const of = { campaignId: trigger.campaign_id, triggerId: trigger.id }
+    const capped = await overCap(tx, projectId, definition, of, [...new Set(recipients.map((one) => one.user_id))])
     const topics = await topicDefaults(tx, projectId, definition.topic === undefined ? [] : [definition.topic])
     const notAfter = notAfterOf(definition, deferred ? quiet_until : trigger.started_at)
     const texts = ready.texts(trigger.step)
@@ -207,19 +208,6 @@ export class Batches {
     const limits = { endpoints, topics, quietHours, capped, notAfter }
     const drafts = await draftMessages({ trigger, ready, recipients, ...limits, winner })
     return { ...drafts, skips: [...refused, ...drafts.skips], deleted: device_ids.length - loaded.length }
-  }
-
-  /** Users that have reached the frequency cap. The lock makes this exact for triggers that run at the same time. */
-  async #cappedUsers(
-    tx: Db,
-    projectId: ProjectId,
-    trigger: RunningTrigger,
-    definition: Campaign,
-    userIds: string[]
-  ): Promise<Set<string>> {
-    if (!definition.frequency_cap || userIds.length === 0) return new Set()
-    await lockCampaign(tx, projectId, trigger.campaign_id)
-    return overCap(tx, projectId, definition, { campaignId: trigger.campaign_id, triggerId: trigger.id }, userIds)
   }
 
   /** Adds one batch for each time at which deferred devices are due. */

@@ -33,4 +33,18 @@ describe('a node whose clock is behind the one of the database', () => {
     const lateMs = Real.now() - due
     assert.ok(lateMs >= 0 && lateMs < 5_000, `${lateMs} ms late`)
   })
+
+  it('A.6: sends a batch that quiet hours held when they end, and holds it once', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'held')
+    // By this node's clock they are not over yet.
+    const at = (minutes: number) => new Real(Real.now() + minutes * 60_000).toISOString().slice(11, 16)
+    const quiet_hours = { from: at(-60), to: at(-1), timezone: 'UTC', action: 'hold' }
+    await givenCampaign(service, project, { quiet_hours })
+    behindMs = 180_000
+    const id = await triggered(project, users('ana'))
+    await eventually(() => assert.equal(sender.to('held').length, 1))
+    const [row] = await service.sql('select chunks from triggers where id = $1', [id])
+    assert.equal(row!.chunks, 2)
+  })
 })

@@ -205,7 +205,10 @@ export class Batches {
     const texts = ready.texts(trigger.step)
     const winnerOf = await lookUpWinners(tx, projectId, [{ campaignId: trigger.campaign_id, texts }])
     const winner = winnerOf(trigger.campaign_id, texts)
-    const limits = { endpoints, topics, quietHours, capped, notAfter }
+    // The job of a held batch becomes due by the clock of the database. On a node whose clock is behind, the quiet hours that
+    // have ended would hold it again and again.
+    const now = new Date(deferred ? Math.max(Date.now(), quiet_until.getTime()) : Date.now())
+    const limits = { endpoints, topics, quietHours, capped, notAfter, now }
     const drafts = await draftMessages({ trigger, ready, recipients, ...limits, winner })
     return { ...drafts, skips: [...refused, ...drafts.skips], deleted: device_ids.length - loaded.length }
   }

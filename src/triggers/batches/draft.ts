@@ -46,6 +46,8 @@ export interface DraftRequest {
   /** Users that have reached the frequency cap. */
   capped: ReadonlySet<string>
   notAfter: number
+  /** By which quiet hours and the time to live are checked. Absent: the clock of this process. */
+  now?: Date
   /** The variant that all get, if one was chosen. */
   winner?: string | undefined
 }
@@ -114,9 +116,9 @@ function planOf({
   quietHours,
   capped,
   notAfter,
+  now = new Date(),
   winner
 }: DraftRequest): Plan {
-  const now = new Date()
   const { id: triggerId, campaign_id: campaignId } = trigger
   const { eligible, skipped, deferred } = checkEligibility(ready.definition, recipients, {
     endpoints,

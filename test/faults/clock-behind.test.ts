@@ -29,9 +29,9 @@ describe('a node whose clock is behind the one of the database', () => {
     behindMs = 400
     const due = Real.now() + 1_000
     await triggered(project, { ...users('ana'), send_at: new Real(due).toISOString() })
-    await eventually(() => assert.equal(sender.to('send-at').length, 1), 30_000)
-    const lateMs = Real.now() - due
-    assert.ok(lateMs >= 0 && lateMs < 5_000, `${lateMs} ms late`)
+    // Before the sweeper, which finds it after 15 s, would start it.
+    await eventually(() => assert.equal(sender.to('send-at').length, 1), 10_000)
+    assert.ok(Real.now() >= due)
   })
 
   it('A.6: sends a batch that quiet hours held when they end, and holds it once', async () => {

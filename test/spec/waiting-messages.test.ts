@@ -10,7 +10,7 @@ const sender = scriptedSender()
 const service = await startService({}, { sender })
 
 /** Beyond the deadline of a batch, so that the retry belongs to the job. */
-const retryMs = 6_000
+const retryMs = 15_000
 
 /** Users whose gateway asks for a later attempt. Returns the number of pushes to each. */
 async function givenPostponed(project: TestProject, prefix: string, names: string[]) {
@@ -46,7 +46,7 @@ describe('a message that waits for another attempt', { concurrency: true }, () =
     await eventually(() => assert.ok(allOnce(pushes())))
     await choose(project, 'ana', { opted_out: true })
     await choose(project, 'bo', { topics: { offers: false } })
-    const { counts, skipped } = await ended(project, id)
+    const { counts, skipped } = await ended(project, id, 40_000)
     assert.deepEqual(pushes(), { ana: 1, bo: 1, cy: 2 })
     assert.deepEqual([counts.sent, skipped], [1, { opted_out: 1, topic_opted_out: 1 }])
     const why = await project.call('GET', `/api/v1/triggers/${id}/explain?project_user_id=ana`)
@@ -61,7 +61,7 @@ describe('a message that waits for another attempt', { concurrency: true }, () =
     await eventually(() => assert.ok(allOnce(pushes())))
     await choose(project, 'ana', { opted_out: true })
     await service.manage('PATCH', `/projects/${project.id}`, { json: { quiet_hours: quietNow('skip') } })
-    assert.equal((await ended(project, id)).counts.sent, 1)
+    assert.equal((await ended(project, id, 40_000)).counts.sent, 1)
     assert.deepEqual(pushes(), { ana: 2 })
   })
 
@@ -83,7 +83,7 @@ describe('a message that waits for another attempt', { concurrency: true }, () =
         const [row] = await service.sql('select state, due_at from messages where trigger_id = $1', [id])
         if (expected.pending === 0) assert.equal(row!.state, 'skipped')
         else assert.equal((row!.due_at as Date).toISOString().slice(11, 16), quiet_hours.to)
-      }, 20_000)
+      }, 40_000)
       const { counts, skipped } = await readTrigger(project, id)
       assert.deepEqual({ skipped, pending: counts.pending }, expected, JSON.stringify({ action, ttl }))
       assert.deepEqual(pushes(), { ana: 1 })

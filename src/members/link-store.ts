@@ -26,10 +26,11 @@ const isAdminOf = (scope: string) => `(
              and (a.project_id is null or a.project_id = ${scope}))
   or exists (select 1 from tokens t where t.id = k.made_by and t.role = 'admin'
                 and (t.project_id is null or t.project_id = ${scope})))`
-/** For statements with a link `k`: whether its maker may still make it. A reset link needs an admin of all that the member has. */
+/** For statements with a link `k`: whether its maker may still make it. A reset link needs an admin of all that the member has accepted. */
 export const isStillMade = `(k.made_by is null or case k.kind
   when 'invitation' then ${isAdminOf('k.project_id')}
-  else not exists (select 1 from memberships o where o.member_id = k.member_id and not ${isAdminOf('o.project_id')}) end)`
+  else not exists (select 1 from memberships o where o.member_id = k.member_id and o.accepted_at is not null
+                      and not ${isAdminOf('o.project_id')}) end)`
 const find = statement(
   'member_links.find',
   `select member_id, kind, project_id, expires_at from member_links k

@@ -158,6 +158,8 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
           const entry = { actor: caller.actor, action: 'member.remove', target: memberId, details }
           await audit(tx, membership.project_id, entry)
         }
+        // A link was made for what the member belonged to when it was made.
+        await removeLinks(tx, memberId, 'reset')
         await retire(tx, memberId)
         // Any admin may invite any address: that an invitation is taken back must not sign its person out elsewhere.
         if (ending.some(({ accepted_at }) => accepted_at !== null)) await endSessionsOf(tx, { memberId })
@@ -171,7 +173,10 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
       return change(async (tx) => {
         const { member, all, mine } = await managed(tx, caller, memberId)
         await refuseOfProvider(tx, memberId)
-        if (mine.length < all.length)
+        // An invitation by others, which the member has not accepted, takes nothing from the admins of the member.
+        const accepted = all.filter(({ accepted_at }) => accepted_at !== null)
+        const own = accepted.length > 0 ? accepted : all
+        if (own.some((one) => !mine.includes(one)))
           throw new Refusal(
             'forbidden',
             `${member.email} belongs to projects that you do not administer. Ask an admin of the whole installation.`
@@ -179,7 +184,7 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
         if (!member.joined_at)
           throw new Refusal('conflict', `${member.email} has not accepted the invitation. Invite the address again.`)
         const link = await makeLink(tx, memberId, 'reset', null, caller.principal.id)
-        for (const { project_id } of all) {
+        for (const { project_id } of own) {
           const details = { email: member.email }
           await audit(tx, project_id, { actor: caller.actor, action: 'member.reset', target: memberId, details })
         }

@@ -23,7 +23,8 @@ export interface SessionFilter {
   tokenId?: string | undefined
   sessionId?: string | undefined
   /**
-   * Only sessions of tokens and members that belong to these projects and to nothing else; null: of all.
+   * Only sessions of tokens and members that belong to these projects and to nothing else; null: of all. Any admin may
+   * invite any address, so an invitation that was not accepted counts for nothing.
    */
   within?: ProjectId[] | null
 }
@@ -39,7 +40,7 @@ const list = statement(
       and ($5::text[] is null or t.project_id = any($5::text[])
            or (m.id is not null and not exists (
                  select 1 from memberships o
-                  where o.member_id = m.id and (o.project_id is null or o.project_id <> all($5::text[])))))
+                  where o.member_id = m.id and o.accepted_at is not null and (o.project_id is null or o.project_id <> all($5::text[])))))
       and ($6::uuid is null or s.id < $6)
     order by s.id desc limit $7`
 )

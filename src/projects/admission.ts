@@ -242,8 +242,10 @@ function hashOnce(socket: Remembering, text: string): string {
   const last = socket[lastKey]
   if (last?.text === text) return last.hash
   const hash = hashTextOf(text)
-  // A copy: V8 keeps the whole head of the request alive for a part of it.
-  socket[lastKey] = { text: Buffer.from(text, 'latin1').toString('latin1'), hash }
+  // A copy: V8 keeps the whole head of the request alive for a part of it. Texts of bodies and paths may hold characters
+  // that the copy changes into those of a key, and its hash is not theirs.
+  const copy = Buffer.from(text, 'latin1').toString('latin1')
+  if (copy === text) socket[lastKey] = { text: copy, hash }
   return hash
 }
 

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { codeOf, goodPassword, join, quick } from '../support/members.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService({}, quick)
+
+it('B.7: an invitation by another project, which is not accepted, takes a member from no admin', async () => {
+  const [shop, other] = [await service.project(), await service.project()]
+  const admin = await join(service, 'admin', shop.id)
+  const member = await join(service, 'editor', shop.id)
+  const stranger = await join(service, 'admin', other.id)
+  const before = codeOf((await admin.manage('POST', `/members/${member.id}:reset`)).json)
+  const invited = { email: member.email, role: 'viewer', project_id: other.id }
+  assert.equal((await stranger.manage('POST', '/members', invited)).status, 201)
+  assert.equal((await stranger.manage('POST', `/members/${member.id}:reset`)).status, 403)
+
+  const sessions = `/sessions?member_id=${member.id}`
+  assert.equal((await admin.manage('GET', sessions)).json.items.length, 1)
+  assert.equal((await stranger.manage('GET', sessions)).json.items.length, 0)
+  assert.equal((await admin.manage('DELETE', sessions)).json.ended, 1)
+  assert.equal((await member.manage('GET', '/projects')).status, 401)
+  const used = await service.ask('POST', '/console/link:accept', { json: { code: before, password: goodPassword } })
+  assert.equal(used.status, 200, used.text)
+  assert.equal((await admin.manage('POST', `/members/${member.id}:reset`)).status, 201)
+})

@@ -85,7 +85,7 @@ export interface Operations {
       errors: {
         /** The position of the user in the request. */
         index: number
-        /** devices[1].push_token: the rest of the user was stored. Otherwise none of it. */
+        /** devices[1].push_token: the rest of the user was stored. devices[1].properties: the rest too; the anonymous user of the device would exceed the limits, or has logged in. Otherwise none of it. */
         path: string
         /** What was wrong, as a sentence. */
         error: string

@@ -159,15 +159,19 @@ export const mergeProperties = async (db: Db, projectId: ProjectId, id: string, 
 export const dropProperties = (db: Db, projectId: ProjectId, id: string, names: string[], at: Date) =>
   db.run(dropNames, [projectId, id, names, at])
 
-/** Merges properties into anonymous users. One that would exceed the limits keeps its own. */
+/**
+ * Merges properties into anonymous users. One that would exceed the limits keeps its own, as named users do. Returns the
+ * users whose properties were merged.
+ */
 export async function mergePropertiesOf(
   db: Db,
   projectId: ProjectId,
   given: ReadonlyMap<string, Properties>,
   at: Date
-) {
-  if (given.size === 0) return
-  await db.query(mergeAnonymous, [projectId, [...given.keys()], asTexts([...given.values()]), at])
+): Promise<ReadonlySet<string>> {
+  if (given.size === 0) return new Set()
+  const values = [projectId, [...given.keys()], asTexts([...given.values()]), at]
+  return new Set((await db.query<{ id: string }>(mergeAnonymous, values)).map(({ id }) => id))
 }
 
 export interface Times {

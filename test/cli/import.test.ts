@@ -98,6 +98,15 @@ cy,Cy,old,,tok,windows,9,
     assert.equal((await device('d1')).project_user_id, 'y')
   })
 
+  await t.test('properties of a line without a user are reported once a user has logged in on its device', async () => {
+    await writeFile(file('late.csv'), 'device_id,platform,push_token,city\nd1,android,t:1,Lima\n')
+    const { code, stdout } = await tidings('import', 'csv', file('late.csv'))
+    assert.deepEqual([code, stdout], [1, 'Imported 1 record: 0 users and 1 device.\n'])
+    const [left] = await reportOf(file('late.csv.import.jsonl'))
+    assert.deepEqual([left.line, left.device, left.not_taken, left.code], [2, 'd1', 'properties', 'conflict'])
+    assert.match(left.reason, /^a user with a project_user_id has logged in/)
+  })
+
   await t.test('wrong files and columns are refused with what to do', async () => {
     for (const [text, args, expected] of [
       ['name,age\na,1\n', [], /No column names the user or a push token.*--map "name=project_user_id"/],

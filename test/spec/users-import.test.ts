@@ -199,6 +199,35 @@ describe('POST /api/v1/users:import', async () => {
     assert.deepEqual((await user('full')).properties, large)
   })
 
+  it('names the properties of anonymous users that were not stored', async () => {
+    const { bring, device, project } = await made()
+    const phone = { id: 'phone', platform: 'IOS' }
+    const pad = { id: 'pad', platform: 'IOS' }
+    await bring({ properties: { text: 'x'.repeat(40_000) }, devices: [phone] })
+    await bring({ project_user_id: 'ana', devices: [pad] })
+    const answer = await bring(
+      { project_user_id: 'bo' },
+      {
+        properties: { more: 'x'.repeat(40_000) },
+        devices: [{ id: 'new', platform: 'IOS' }, { ...phone, model: 'iPhone' }, pad]
+      },
+      { devices: [{ ...pad, model: 'iPad' }] }
+    )
+    assert.deepEqual([answer.stored_users, answer.stored_devices], [1, 3])
+    assert.deepEqual(
+      answer.errors.map(({ index, path, code }: Json) => [index, path, code]),
+      [[1, 'devices[1].properties', 'properties_too_large']]
+    )
+    assert.equal((await device('phone')).model, 'iPhone')
+    const named = await bring({ properties: { city: 'Lima' }, devices: [pad] })
+    assert.deepEqual(
+      [named.stored_devices, named.errors[0].path, named.errors[0].code],
+      [1, 'devices[0].properties', 'conflict']
+    )
+    assert.match(named.errors[0].error, /has logged in on this device/)
+    assert.deepEqual((await project.call('GET', '/api/v1/users/ana')).json.properties, {})
+  })
+
   it('stores a device that a refused entry names too, as the other entry has it', async () => {
     const { bring, device } = await made()
     await bring({ project_user_id: 'full', properties: { text: 'x'.repeat(40_000) } })

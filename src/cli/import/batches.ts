@@ -136,8 +136,8 @@ export function refusalsOf(
     if (place === undefined)
       return lines.map((line) => ({ line, ...about, not_taken: 'line' as const, reason: reason(path) }))
     const { id } = body.devices[Number(place)] as { id: string }
-    return [
-      { line: deviceLines[Number(place)]!, ...about, device: id, not_taken: 'device' as const, reason: reason(rest) }
-    ]
+    // Properties of a line without a user belong to the anonymous user of its device.
+    const [part, why] = rest === 'properties' ? (['properties', error] as const) : (['device', reason(rest)] as const)
+    return [{ line: deviceLines[Number(place)]!, ...about, device: id, not_taken: part, reason: why }]
   })
 }

@@ -18,6 +18,8 @@ export interface Entry {
 }
 
 export interface ImportedDevice {
+  /** Where in the entry: `devices[1]`. */
+  path: string
   input: DeviceInput
   createdAt: Date | undefined
   lastSeenAt: Date | undefined
@@ -79,7 +81,7 @@ function readOne(sent: unknown, path: string, platforms: ReadonlyMap<string, Pla
     checkDevice(sent)
     const device = sent as SentDevice
     const known = platforms.get(device.id ?? device.device_id ?? '')
-    return { input: readDevice(device, path, undefined, known), ...timesOf(sent, `${path}.`) }
+    return { path, input: readDevice(device, path, undefined, known), ...timesOf(sent, `${path}.`) }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const [fault] = error.details

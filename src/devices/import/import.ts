@@ -2,7 +2,7 @@ import type { Db, Pool } from '../../platform/db/db.ts'
 import { againIfRaced, lostRace } from '../../platform/db/races.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { newId, type ProjectId } from '../../platform/ids.ts'
-import { identity, type PutUser, type Users } from '../../users/users.ts'
+import { identity, type PutUser, tooLarge, type Users } from '../../users/users.ts'
 import type { Devices } from '../devices.ts'
 import { lockDevices } from '../store.ts'
 import { setTokens } from '../token-store.ts'
@@ -69,7 +69,7 @@ export function createImports({ pool, users, devices }: { pool: Pool; users: Use
     const tokens = new Map(said)
     const mayHaveOthers = [...tokens.keys()].filter((id) => known.has(id))
     await setTokens(tx, projectId, tokens, at, mayHaveOthers)
-    await identity.mergePropertiesOf(tx, projectId, anonymousProperties(placed, written), at)
+    errors.push(...(await mergeAnonymous(tx, projectId, { placed, written }, at)))
     await identity.setTimes(tx, projectId, timesOf(ids))
     const chosen = [...ids.keys()].flatMap(({ projectUserId, choices }) =>
       choices ? [[projectUserId!, choices] as const] : []
@@ -116,11 +116,28 @@ function rowOf({ input, userId, createdAt, lastSeenAt }: Placed, known: Known | 
   }
 }
 
-/** The properties of entries without an id, by the user of each of their devices. */
-function anonymousProperties(placed: readonly Placed[], written: ReadonlyMap<string, string>) {
-  const found = placed.filter(({ userId, entry }) => userId === undefined && Object.keys(entry.properties).length > 0)
-  return new Map(found.map(({ input, entry }) => [written.get(input.id)!, entry.properties]))
+/** Merges the properties of entries without an id into the users of their devices. Returns those that were not stored. */
+async function mergeAnonymous(
+  tx: Db,
+  projectId: ProjectId,
+  { placed, written }: { placed: readonly Placed[]; written: ReadonlyMap<string, string> },
+  at: Date
+): Promise<NotStored[]> {
+  const given = placed.filter(({ userId, entry }) => userId === undefined && Object.keys(entry.properties).length > 0)
+  const userOf = ({ input }: Placed) => written.get(input.id)!
+  const properties = new Map(given.map((one) => [userOf(one), one.entry.properties]))
+  const merged = await identity.mergePropertiesOf(tx, projectId, properties, at)
+  const left = given.filter((one) => !merged.has(userOf(one)))
+  if (left.length === 0) return []
+  const names = await identity.namesOf(tx, projectId, left.map(userOf))
+  return left.map((one) => {
+    const { code, message } = names.get(userOf(one)) === null ? tooLarge() : ownedByNow()
+    return { index: one.entry.index, path: `${one.path}.properties`, error: message, code }
+  })
 }
+
+const ownedByNow = () =>
+  new Refusal('conflict', 'a user with a project_user_id has logged in on this device, and keeps its own properties')
 
 function timesOf(ids: ReadonlyMap<Entry, string>) {
   const given = [...ids].filter(([{ createdAt, lastSeenAt }]) => createdAt || lastSeenAt)

@@ -18,7 +18,8 @@ const ImportAnswer = Type.Object({
     Type.Object({
       index: Type.Integer({ description: 'The position of the user in the request.' }),
       path: Type.String({
-        description: 'devices[1].push_token: the rest of the user was stored. Otherwise none of it.'
+        description:
+          'devices[1].push_token: the rest of the user was stored. devices[1].properties: the rest too; the anonymous user of the device would exceed the limits, or has logged in. Otherwise none of it.'
       }),
       error: Type.String(),
       code: Type.String()

@@ -118,6 +118,7 @@ export function createTransport(settings: Settings, access: Access): Transport {
       // A POST without a key may have had its effect when its response is lost.
       const isHarmless = keyed !== undefined || method !== 'POST' || repeats === 'always'
       const { url, init } = requestOf(operation, input as Sent, key)
+      let mayHaveArrived = false
       for (let number = 0; ; number += 1) {
         const failure = await attempt(url, init, timeoutMs, signal)
           .then(({ response, text }) =>
@@ -125,6 +126,9 @@ export function createTransport(settings: Settings, access: Access): Transport {
           )
           .catch((error) => unanswered(operation, number + 1, error, signal))
         if (!(failure instanceof TidingsError)) return failure.result as never
+        if (mayHaveArrived && isGone(operation, failure)) return {} as never
+        // A request that the rate limit refused had no effect.
+        mayHaveArrived ||= failure.kind !== 'rate_limited'
         const mayHelp = failure.kind === 'rate_limited' || (isHarmless && isPassing(failure))
         if (!mayHelp || number >= retries || (failure.retryAfterMs ?? 0) > maxWaitMs) throw failure
         await wait(number, failure.retryAfterMs, signal).catch((reason) => {
@@ -163,6 +167,10 @@ const timedOut = new Error('No response arrived in time')
 /** Failures that may pass by themselves. */
 export const isPassing = ({ kind, code }: TidingsError): boolean =>
   ['connection', 'timeout', 'rate_limited', 'unavailable'].includes(kind) || code === 'idempotency_key_in_use'
+
+/** What a repeated deletion does not find was deleted by the attempt whose response was lost. Deletions return nothing. */
+const isGone = (operation: string, { code }: TidingsError): boolean =>
+  /^(delete|unindex)/.test(operation) && code === 'not_found'
 
 function parsed(response: Response, text: string): unknown {
   if (!/\bjson\b/.test(response.headers.get('content-type') ?? '')) return text === '' ? undefined : text

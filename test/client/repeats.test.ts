@@ -94,6 +94,22 @@ describe('a call that fails', () => {
     assert.equal(seen.length, 4)
   })
 
+  it('is done if it deletes something that an earlier attempt may have deleted', async (t) => {
+    const gone = json(404, { error: 'No webhook has this id.', code: 'not_found' })
+    const limited = json(429, { error: 'Too Many Requests' }, { 'retry-after': '0' })
+    const path = { project_id: 'p', webhook_id: 'w' }
+    const after = async (...answers: Answer[]) => {
+      const management = createManagement({ url: (await given(t, ...answers)).url, token: 't' })
+      return management.call('deleteProjectWebhook', { path })
+    }
+    for (const lost of [cut, unavailable]) assert.deepEqual(await after(lost, limited, gone), {})
+    await assert.rejects(after(gone), { kind: 'not_found', attempts: 1 })
+    await assert.rejects(after(limited, gone), { kind: 'not_found', attempts: 2 })
+    const page: Answer = (response) => response.writeHead(404).end('<html>nginx</html>')
+    await assert.rejects(after(cut, page), { kind: 'not_found', attempts: 2 })
+    await assert.rejects(at((await given(t, cut, gone)).url).users.get('ana'), { kind: 'not_found', attempts: 2 })
+  })
+
   it('ends in time, and with the signal of its caller', async (t) => {
     const { url } = await given(t, silent)
     await assert.rejects(at(url, { timeoutMs: 50, retries: 1 }).users.get('ana'), { kind: 'timeout', attempts: 2 })

@@ -20,13 +20,17 @@ const nothing: Progressed = { records: 0, users: 0, devices: 0, notTaken: 0, rep
 /** Writing it more often gains little: batches that are sent twice change nothing. */
 const everyMs = 500
 
-/** Names a file with the way in which it is read. A file that was changed, or another mapping, begins anew. */
+/**
+ * Names a file with the way in which it is read. A file that was changed, or another mapping, begins anew. The time of the last
+ * change tells a correction that keeps the size; a copy with a new time begins anew too, which repeats lines and does no harm.
+ */
 export async function fingerprintOf(file: string, size: number, options: unknown): Promise<string> {
   const handle = await open(file)
   try {
+    const { mtimeMs } = await handle.stat()
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(65_536), 0, 65_536, 0)
     return createHash('sha256')
-      .update(JSON.stringify([size, options]))
+      .update(JSON.stringify([size, mtimeMs, options]))
       .update(buffer.subarray(0, bytesRead))
       .digest('hex')
   } finally {

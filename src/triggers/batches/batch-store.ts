@@ -9,7 +9,10 @@ export interface NewBatch {
   /** For each device the place of its target, if targets have properties of their own. */
   places?: number[]
   dueAt: Date
+  /** Whether it split off another batch: quiet hours hold it, or it was not rendered in time. */
   deferred: boolean
+  /** The time from which its messages live, if that is not the end of quiet hours at which it is due. */
+  liveFrom?: Date
 }
 
 export interface BatchRow {
@@ -26,7 +29,7 @@ export interface BatchRow {
   turned: boolean
   /** How long it is until `due_at`, by the clock of the database. */
   early_ms: number
-  /** When the quiet hours end that held it. */
+  /** For a deferred one, the time from which its messages live: when the quiet hours end that held it. */
   quiet_until: Date
 }
 
@@ -49,11 +52,13 @@ export interface ShrunkBatch {
 
 const insert = statement(
   'trigger_chunks.insert',
-  `insert into trigger_chunks (project_id, trigger_id, number, device_ids, state, due_at, held, counted, places)
+  `insert into trigger_chunks (project_id, trigger_id, number, device_ids, state, due_at, held, counted, places,
+          quiet_until)
    select t.project_id, t.id, c.number, array(select json_array_elements_text(c.device_ids)), 'planned', c.due_at, c.held,
-          true, case when c.places is not null then array(select json_array_elements_text(c.places)::int) end
+          true, case when c.places is not null then array(select json_array_elements_text(c.places)::int) end, c.quiet_until
      from triggers t
-    cross join json_to_recordset($3::json) as c(number int, device_ids json, due_at timestamptz, held boolean, places json)
+    cross join json_to_recordset($3::json) as c(number int, device_ids json, due_at timestamptz, held boolean, places json,
+      quiet_until timestamptz)
     where t.project_id = $1 and t.id = $2`
 )
 const open = statement(
@@ -144,11 +149,12 @@ const removeEmpty = statement(
 
 export async function insertBatches(tx: Db, projectId: ProjectId, id: string, batches: NewBatch[]) {
   if (batches.length === 0) return
-  const rows = batches.map(({ number, deviceIds, places, dueAt, deferred }) => ({
+  const rows = batches.map(({ number, deviceIds, places, dueAt, deferred, liveFrom }) => ({
     number,
     device_ids: deviceIds,
     due_at: dueAt,
     held: deferred,
+    quiet_until: liveFrom,
     ...(places && { places })
   }))
   await tx.run(insert, [projectId, id, JSON.stringify(rows)])

@@ -24,7 +24,7 @@ import { uncountUsers } from '../counting/users-store.ts'
 import { wake } from '../wake.ts'
 import { addBatchJobs, type BatchRef, batchJobRef } from './batch-jobs.ts'
 import * as store from './batch-store.ts'
-import { type Drafts, deltaOf, draftMessages, usersOf } from './draft.ts'
+import { atOnce, type Drafts, deltaOf, draftMessages, usersOf } from './draft.ts'
 import { loadTrigger, type RunningTrigger, reserveBatches, targetProperties } from './expansion-store.ts'
 import type { FreeSlots } from './free-slots.ts'
 import { orGiveUp, ownedByOthers, unlessErased } from './job-errors.ts'
@@ -177,7 +177,7 @@ export class Batches {
     const skips = await store.addSkips(tx, projectId, drafts.skips, new Date())
     const delta = deltaOf(trigger.id, written, skips, deferred)
     if (batch.counted) subtractPlanned(delta, batch.device_ids.length, drafts.deleted)
-    await this.#defer(tx, projectId, trigger.id, deferred, batch)
+    await this.#defer(tx, projectId, trigger, deferred, batch)
     const [counted] = await addToCounters(tx, projectId, [delta], this.#onEnded)
     if (!counted || counted.outcome === 'canceled') throw new Canceled()
     if (counted.batches > 1) await countOnce(tx, projectId, trigger, batch, ready, usersOf(written, skips))
@@ -201,7 +201,7 @@ export class Batches {
     const of = { campaignId: trigger.campaign_id, triggerId: trigger.id }
     const capped = await overCap(tx, projectId, definition, of, [...new Set(recipients.map((one) => one.user_id))])
     const topics = await topicDefaults(tx, projectId, definition.topic === undefined ? [] : [definition.topic])
-    const notAfter = notAfterOf(definition, deferred ? quiet_until : trigger.started_at)
+    const notAfter = notAfterOf(definition, liveFrom(trigger, batch))
     const texts = ready.texts(trigger.step)
     const winnerOf = await lookUpWinners(tx, projectId, [{ campaignId: trigger.campaign_id, texts }])
     const winner = winnerOf(trigger.campaign_id, texts)
@@ -217,11 +217,13 @@ export class Batches {
   async #defer(
     tx: Db,
     projectId: ProjectId,
-    triggerId: string,
+    trigger: RunningTrigger,
     deferred: Drafts['deferred'],
-    { device_ids, places }: store.BatchRow
+    batch: store.BatchRow
   ): Promise<void> {
     if (deferred.size === 0) return
+    const { device_ids, places } = batch
+    const { id: triggerId } = trigger
     const placeOf = places && new Map(device_ids.map((id, index) => [id, places[index]!]))
     const last = await reserveBatches(tx, projectId, triggerId, deferred.size)
     if (last === undefined) return
@@ -229,8 +231,9 @@ export class Batches {
       number: last - index,
       deviceIds,
       ...(placeOf && { places: deviceIds.map((id) => placeOf.get(id)!) }),
-      dueAt: new Date(dueMs),
-      deferred: true
+      dueAt: dueMs === atOnce ? new Date() : new Date(dueMs),
+      deferred: true,
+      ...(dueMs === atOnce && { liveFrom: liveFrom(trigger, batch) })
     }))
     await store.insertBatches(tx, projectId, triggerId, added)
     await addBatchJobs(tx, projectId, triggerId, added)
@@ -285,6 +288,10 @@ export class Batches {
     if (counted?.outcome === null) await wake(tx, { projectId, triggerId: delta.id })
   }
 }
+
+/** The time from which the messages of a batch live: the end of the quiet hours that held it, or the start of the trigger. */
+const liveFrom = ({ started_at }: RunningTrigger, { deferred, quiet_until }: store.BatchRow): Date =>
+  deferred ? quiet_until : started_at
 
 /** The devices of a batch with their users, and with the properties of their targets. */
 async function loadOwn(tx: Db, projectId: ProjectId, triggerId: string, { device_ids, places }: store.BatchRow) {

@@ -24,9 +24,12 @@ import type { Skip } from './batch-store.ts'
 export interface Drafts {
   messages: Draft[]
   skips: Skip[]
-  /** Devices in quiet hours are due when these end; devices that were not rendered in time are due now. */
+  /** Devices in quiet hours are due when these end; devices that were not rendered in time are due `atOnce`. */
   deferred: Deferred
 }
+
+/** The time at which devices that were not rendered in time are due. */
+export const atOnce = 0
 
 export interface DraftRequest {
   trigger: {
@@ -149,7 +152,7 @@ function planOf({
     const messages: Draft[] = []
     for (const [index, { recipient, endpoint }] of reached.entries()) {
       const [content, choice] = [rendered[index]!, choices[index]!]
-      if (content === 'late') defer(deferred, now.getTime(), recipient.device_id)
+      if (content === 'late') defer(deferred, atOnce, recipient.device_id)
       else if (content instanceof TemplateFailed) skips.push(skipOf(recipient, templateFailed, choice))
       else if (content instanceof ValuesMissing) skips.push(skipOf(recipient, 'missing_value', choice))
       else if (!canShow(content, recipient.platform)) skips.push(skipOf(recipient, 'unsupported_platform', choice))

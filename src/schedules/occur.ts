@@ -37,6 +37,18 @@ export async function plan(tx: Db, ref: Wake, { schedule, done_until }: Schedule
 }
 
 /**
+ * The occurrences that one transaction makes, and the instant up to which these are all. At the local time of users an instant
+ * has up to some forty of them, and the next round starts after it: so a round never ends within one.
+ */
+export function nextRound(schedule: Schedule, from: number, now: number) {
+  const found = occurrencesIn(schedule, from, now, mostAtOnce + 1)
+  if (found.length <= mostAtOnce) return { found, until: now }
+  const last = found.at(-1)!.at
+  const whole = found.filter(({ at }) => at < last)
+  return { found: whole, until: whole.at(-1)!.at }
+}
+
+/**
  * Makes the triggers of the occurrences that are due, and plans the next one, in one transaction. The lock of the row and the
  * ids of the triggers make each occurrence once, on any number of nodes and if the clock is set back. Occurrences that are
  * later than the schedule allows are skipped.
@@ -52,14 +64,13 @@ export async function occur(
   if (!row) return
   const { schedule } = row
   const from = Math.max(row.done_until.getTime(), now - lateMs(schedule))
-  const found = from < now ? occurrencesIn(schedule, from, now, mostAtOnce) : []
+  const { found, until } = from < now ? nextRound(schedule, from, now) : { found: [], until: from }
   if (found.length > 0)
     await accept(
       tx,
       projectId,
       found.map((one) => triggerOf(projectId, campaignId, schedule, one))
     )
-  const until = found.length === mostAtOnce ? found.at(-1)!.at : Math.max(now, row.done_until.getTime())
   await plan(tx, ref, { schedule, done_until: new Date(until) })
 }
 

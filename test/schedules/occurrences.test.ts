@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { instantsOf, nextAfter, occurrencesIn, upcoming, zonesOf } from '../../src/campaigns/schedule/occurrences.ts'
 import { wallText } from '../../src/campaigns/schedule/wall-time.ts'
 import { zoneNames } from '../../src/campaigns/schedule/zone-names.ts'
+import { nextRound } from '../../src/schedules/occur.ts'
 
 const ms = (text: string) => Date.parse(text)
 const texts = (schedule: object, from: string, to: string) =>
@@ -156,6 +157,27 @@ describe('a schedule', () => {
       found.map(({ at }) => at),
       instantsOf(found[0]!.local).toSorted((one, other) => one - other)
     )
+  })
+
+  it('at the local time of users that were missed for hours are made in rounds, none of them lost', () => {
+    const now = ms('2026-11-16T00:00:30Z')
+    const named = ({ at, local }: { at: number; local: number }) => `${at} ${local}`
+    for (const [cron, hours] of [
+      ['0 * * * *', 24],
+      ['*/15 * * * *', 12],
+      ['* * * * *', 2]
+    ] as const) {
+      const schedule = { cron, timezone: 'user' }
+      const from = now - hours * 3_600_000
+      const made: string[] = []
+      for (let done = from; done < now; ) {
+        const { found, until } = nextRound(schedule, done, now)
+        assert.ok(until > done && found.length <= 200)
+        made.push(...found.map(named))
+        done = until
+      }
+      assert.deepEqual(made, occurrencesIn(schedule, from, now, 1e6).map(named), cron)
+    }
   })
 
   it('at the local time of users finds every instant one after another', () => {

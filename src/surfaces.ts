@@ -146,7 +146,7 @@ export function mountSurfaces(
   eventRoutes(api, events)
   preferenceRoutes(api, capabilities.preferences, capabilities.identity)
   messageRoutes(api, messages.send, pool, messages.cancelWaiting, policies.admitSend)
-  activityChannelRoutes(api, capabilities.activityChannels)
+  activityChannelRoutes(api, capabilities.activityChannels, policies.checkChannelChange)
   triggerRoutes(api, {
     ...{ triggers, permitTrigger: policies.permitTrigger },
     // Routes end their streams with the rights of the caller by themselves.

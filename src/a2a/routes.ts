@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import { jsonType } from '../platform/http/body.ts'
+import { freeRoom } from '../platform/http/encodings.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Agents } from './agents.ts'
@@ -160,6 +161,8 @@ async function answer(
     )
     if ('result' in found) return send(reply, success(call.id, found.result))
     reply.headers({ 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
+    // A stream may last for hours, and its body was read.
+    freeRoom(request)
     return reply.type('text/event-stream').send(found.stream)
   } catch (error) {
     if (error instanceof Refusal && error.code === 'too_many_streams') reply.header('retry-after', 1)

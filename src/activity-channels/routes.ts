@@ -12,13 +12,20 @@ import type { ActivityChannels, NewChannel } from './activity-channels.ts'
 import { shownChannel, shownWithChange } from './results.ts'
 import { ChannelAnswer, ChannelWithChange, CreateBody } from './schemas.ts'
 
+/** Throws where the policy of the caller's key does not allow a change of a channel. */
+type CheckChange = (caller: ApiCaller) => void
+
 const path = '/live-activity-channels'
 const params = { channel_id: 'The id of the channel in this service.' }
 /** Leaves room for a `content_state` of 16 KiB with its escapes and the other fields. */
 const maxBody = 64 * 1024
 
 /** Contract B.4: broadcast channels of Live Activities. */
-export function activityChannelRoutes(api: Routes<ApiCaller, ApiAccess>, channels: ActivityChannels): void {
+export function activityChannelRoutes(
+  api: Routes<ApiCaller, ApiAccess>,
+  channels: ActivityChannels,
+  check: CheckChange
+): void {
   api.post(
     path,
     {
@@ -68,13 +75,12 @@ export function activityChannelRoutes(api: Routes<ApiCaller, ApiAccess>, channel
     }
   )
 
-  changeRoute(api, channels, 'update', 'Change all Live Activities of a channel, by one request to Apple')
-  changeRoute(api, channels, 'end', 'End all Live Activities of a channel, by one request to Apple')
+  changeRoute({ api, channels, check }, 'update', 'Change all Live Activities of a channel, by one request to Apple')
+  changeRoute({ api, channels, check }, 'end', 'End all Live Activities of a channel, by one request to Apple')
 }
 
 function changeRoute(
-  api: Routes<ApiCaller, ApiAccess>,
-  channels: ActivityChannels,
+  { api, channels, check }: { api: Routes<ApiCaller, ApiAccess>; channels: ActivityChannels; check: CheckChange },
   verb: 'update' | 'end',
   summary: string
 ): void {
@@ -93,6 +99,7 @@ function changeRoute(
       example: { content_state: { home: 2, away: 1 } }
     },
     async ({ caller, params, body, query, request, reply }) => {
+      check(caller)
       const id = known(params.channel_id)
       const change = parseChannelChange(body)
       const key = idempotencyKeyOf(request, `live-activity-channels/${id}:${verb}`)

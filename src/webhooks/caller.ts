@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Allowed } from '../platform/net/addresses.ts'
-import { guardedLookup, type Resolve, refuseUrl, resolveByDns } from '../platform/net/guard.ts'
+import { guardedLookup, type Resolve, refuseUrl, resolveFor } from '../platform/net/guard.ts'
 import { http } from '../platform/net/node-http.ts'
 import { steadyMs } from '../platform/time.ts'
 import { version } from '../platform/version.ts'
@@ -59,7 +59,9 @@ export type Caller = ReturnType<typeof createCaller>
  * Calls addresses that strangers chose. It checks the address at every call and every connection, and follows no
  * redirects.
  */
-export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeoutMs = 10_000 }: CallerOptions) {
+export function createCaller(options: CallerOptions) {
+  const { allowPrivate, ca, timeoutMs = 10_000 } = options
+  const { resolve = resolveFor(allowPrivate) } = options
   /**
    * Connections that passed the same checks. An idle one is reused without a look-up, so calls with other checks must
    * not share them.

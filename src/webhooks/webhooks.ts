@@ -2,7 +2,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { recurring } from '../platform/jobs/definition.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import { type Resolve, refuseAddress, resolveByDns } from '../platform/net/guard.ts'
+import { type Resolve, refuseAddress, resolveFor } from '../platform/net/guard.ts'
 import { listRetentions, recordAudit } from '../projects/projects.ts'
 import { type CallState, dropLane, eraseCallWindow, overdueLanes, sweepCalls } from './call-store.ts'
 import { createCaller } from './caller.ts'
@@ -53,7 +53,8 @@ export interface WebhookOptions {
 
 /** Calls to addresses that others chose: checked, signed, in order, retried for a day. */
 export function createWebhooks(options: WebhookOptions) {
-  const { pool, metrics, key, allowPrivate, mayBeLocal = async () => false, resolve = resolveByDns } = options
+  const { pool, metrics, key, allowPrivate, mayBeLocal = async () => false } = options
+  const { resolve = resolveFor(allowPrivate) } = options
   const results: Record<Result, number> = { delivered: 0, retried: 0, failed: 0 }
   metrics.counter('tidings_webhook_calls_total', 'Calls to webhooks, by how they ended.', () =>
     Object.entries(results).map(([result, value]) => ({ labels: { result }, value }))

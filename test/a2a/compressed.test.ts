@@ -116,6 +116,24 @@ describe('compressed bodies of the other endpoints', () => {
     }
   })
 
+  it('take room for a few at once, also with the public key of an app, and all are served', async () => {
+    const body = gzipSync(Buffer.from(`{"devices":[${' '.repeat(limit - 100)}]}`))
+    const send = () =>
+      service.ask('POST', '/api/v1/devices', {
+        body,
+        headers: {
+          'x-service-project-id': project.id,
+          'x-service-api-key': project.publicKey,
+          'content-type': 'application/json',
+          'content-encoding': 'gzip'
+        }
+      })
+    const before = process.memoryUsage().rss
+    const replies = await Promise.all(Array.from({ length: 60 }, send))
+    assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]))
+    assert.ok(process.memoryUsage().rss - before < 512 * 1024 * 1024)
+  })
+
   it('are read by MCP with the same limits', async () => {
     const mcp = (body: Buffer, encoding: string) =>
       service.ask('POST', '/mcp', {

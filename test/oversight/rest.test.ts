@@ -5,7 +5,7 @@ import type { Json, Reply } from '../support/http.ts'
 import { send, to } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
 import { startService, type TestProject } from '../support/service.ts'
-import { agentKey, setPolicy } from './keys.ts'
+import { agentKey, none, setPolicy } from './keys.ts'
 
 const sender = scriptedSender()
 const service = await startService({}, { sender })
@@ -183,6 +183,27 @@ describe('a policy on the REST API (B.5)', () => {
     assert.deepEqual([again.status, again.json], [200, first.json])
     assert.deepEqual(codeOf(await trigger(agent, everyone)), policyRefused('max_recipients_per_day'))
     await ended(project, first.json.trigger_id)
+  })
+
+  it('a channel of Live Activities is changed by no key that has a limit on recipients, nor in its quiet hours', async () => {
+    const project = await service.project({ mode: 'simulator' })
+    const made = await post(project, '/live-activity-channels', { attributes_type: 'Match', storage: 'none' })
+    const change = (agent: TestProject, verb: string) =>
+      post(agent, `/live-activity-channels/${made.json.channel_id}:${verb}`, { content_state: { home: 1 } })
+    const agent = await agentKey(service, project, { quiet_hours: now() })
+    assert.deepEqual(codeOf(await change(agent, 'update')), policyRefused('quiet_hours'))
+    for (const policy of [
+      { max_recipients: 100_000 },
+      { max_recipients_per_day: 100_000 },
+      { approval_above: 100_000 },
+      { confirm_broadcasts: true }
+    ]) {
+      await setPolicy(service, agent, { ...none, ...policy })
+      for (const verb of ['update', 'end'])
+        assert.deepEqual(codeOf(await change(agent, verb)), policyRefused(Object.keys(policy)[0]!))
+    }
+    await setPolicy(service, agent, none)
+    assert.equal((await change(agent, 'update')).status, 200)
   })
 
   it('keys without a policy meet none of it, and their refusals keep their texts', async () => {

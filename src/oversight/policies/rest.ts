@@ -24,6 +24,7 @@ const codes: Record<Exclude<Verdict['kind'], 'allowed' | 'refused'>, RefusalCode
   approval: 'approval_required',
   confirmation: 'confirmation_required'
 }
+const limitsOfRecipients = ['max_recipients', 'max_recipients_per_day', 'approval_above', 'confirm_broadcasts'] as const
 const rules = { approval: 'approval_above', confirmation: 'confirm_broadcasts' } as const
 
 /** The refusal of a verdict, for surfaces that cannot wait. */
@@ -86,6 +87,21 @@ export function createRestGate(
     issueConfirmation(caller: ApiCaller, trigger: CheckedTrigger, shown: Figures): undefined | Promise<string> {
       if (!caller.key?.policy?.confirm_broadcasts) return undefined
       return confirmations.issue(caller.project.id, caller, commandOfTrigger(trigger), shown)
+    },
+
+    /**
+     * Judges a change of a broadcast channel, which reaches everyone who listens: only Apple knows how many. A policy with a
+     * limit on recipients therefore refuses it.
+     */
+    checkChannelChange({ key }: ApiCaller): void {
+      const policy = key?.policy
+      if (!policy) return
+      const quiet = refusedByHours(policy, new Date())
+      if (quiet) throw refusalOf(quiet)
+      const rule = limitsOfRecipients.find((name) => policy[name] !== null && policy[name] !== false)
+      if (rule === undefined) return
+      const reason = `A channel reaches everyone who listens, whose number is not known, and the policy of the key has ${rule}.`
+      throw refusalOf(refused(rule, reason))
     },
 
     /** Judges a direct send when its recipients are known. Undefined for a caller whose key has no policy. */

@@ -6,6 +6,7 @@ import { faultIn, mayHideText } from '../json.ts'
 import { decoded, encodingOf } from './encodings.ts'
 import { type Size, sizeOf } from './json/count.ts'
 import { mostAtOnce, readInSlices, Unreadable } from './json/read.ts'
+import { createRoom } from './room.ts'
 import type { Wanted } from './schema.ts'
 
 /** How a route takes a body. `ignored`: it is not read; `stream`: the handler reads it; `bytes`: as a buffer. */
@@ -20,13 +21,14 @@ const unaskedType = /^(?:application\/x-www-form-urlencoded|text\/plain)?\s*(?:;
  * rejects the property names `__proto__` and `constructor`, which are ordinary here (decision 0007).
  */
 export function installBodyParser(app: FastifyInstance): void {
+  const room = createRoom()
   app.removeAllContentTypeParsers()
   // The catch-all would suffice, but Fastify finds a parser by its exact type faster.
   for (const type of ['application/json', '*']) {
     app.addContentTypeParser(type, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
       const encoding = encodingOf(request)
       if (encoding === undefined || body.length === 0) return readBody(request, body, done)
-      decoded(request, body, encoding).then(
+      decoded(room, request, body, encoding).then(
         (plain) => readBody(request, plain, done),
         (error: Refusal) => done(isUnreadable(request, error) ? null : error)
       )

@@ -12,6 +12,7 @@ import { http } from '../net/node-http.ts'
 import { answerError } from './answers.ts'
 import { forgetBody, installBodyParser } from './body.ts'
 import { createDirect, type Direct } from './direct/direct.ts'
+import { freeRoom } from './encodings.ts'
 import { createMethodTable, maxParamLength, rewriteUrl } from './paths/paths.ts'
 import { takeTurns } from './pipelining.ts'
 import { requestId } from './request-id.ts'
@@ -141,6 +142,7 @@ function createAnswered(log: Log, metrics: Metrics, timeLimit: TimeLimit): Http[
     const logged = log.isLevelEnabled('debug')
     return (request, reply) => {
       timeLimit.over(reply)
+      freeRoom(request)
       const { statusCode: status, elapsedTime: ms } = reply
       count(status, ms)
       // Logs the route, never the path, which contains ids of users.

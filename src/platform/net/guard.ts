@@ -1,11 +1,34 @@
-import { lookup } from 'node:dns/promises'
+import { lookup, Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { type Allowed, isLocalHost, isLoopback, mayConnect } from './addresses.ts'
 
 /** The addresses of a name. Rejects when it has none. */
 export type Resolve = (host: string) => Promise<{ address: string; family: number }[]>
 
-export const resolveByDns: Resolve = (host) => lookup(host, { all: true, verbatim: true })
+/** As other programs of this machine do, with its own names. Node makes few such look-ups at once. */
+export const resolveBySystem: Resolve = (host) => lookup(host, { all: true, verbatim: true })
+
+/**
+ * Asks the name servers of this machine without its threads for look-ups: names that never answer would keep these from
+ * everything else that connects, such as the gateways and the database. `servers`: for tests.
+ */
+export const resolverWith =
+  (servers?: readonly string[]): Resolve =>
+  async (host) => {
+    if (/(?:^|\.)localhost$/.test(host)) return resolveBySystem(host)
+    const resolver = new Resolver({ timeout: 1_000, tries: 2 })
+    if (servers) resolver.setServers(servers)
+    const asked = [resolver.resolve4(host), resolver.resolve6(host)]
+    const found = (await Promise.allSettled(asked)).flatMap((result, place) =>
+      result.status === 'fulfilled' ? result.value.map((address) => ({ address, family: place === 0 ? 4 : 6 })) : []
+    )
+    return found.length > 0 ? found : asked[0]!.then(() => [])
+  }
+
+export const resolveByDns: Resolve = resolverWith()
+
+/** Private networks have names that only their machines know. */
+export const resolveFor = (allowPrivate: boolean): Resolve => (allowPrivate ? resolveBySystem : resolveByDns)
 
 const longestUrl = 2_048
 /** How long a registration waits for DNS; every connection looks the name up again. */

@@ -236,6 +236,7 @@ const allowed: Record<string, string> = {
   'manage reads idempotency_keys': erased,
   'manage reads indexed_values': erased,
   'manage reads journeys': erased,
+  'manage reads live_activity_changes': erased,
   'manage reads live_activity_channels': erased,
   'manage reads live_activity_tokens': erased,
   'manage reads push_tokens': erased,

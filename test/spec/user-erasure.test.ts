@@ -157,6 +157,37 @@ describe('the erasure of a user', () => {
     assert.equal(touched.counts().webhook_calls, 1)
   })
 
+  it('counts changes of a channel that are being sent, and the next one removes them', async () => {
+    const project = await service.project({ mode: 'simulator' })
+    const path = '/api/v1/live-activity-channels'
+    const channel = { attributes_type: 'Ride', storage: 'most_recent' }
+    const { channel_id } = (await project.call('POST', path, { json: channel })).json
+    const drivenBy = (driver: string) =>
+      project.call('POST', `${path}/${channel_id}:update`, { json: { content_state: { driver } } })
+    const changesLeft = async (id: string) =>
+      (await erase(project, id)).remaining
+        .filter(({ table }: { table: string }) => table === 'live_activity_changes')
+        .map(({ rows, reason }: { rows: number; reason: string }) => [rows, reason.replace(/[,.] .*/, '')])
+
+    assert.equal((await drivenBy('ana.smith')).status, 200)
+    const [{ settled_at }] = await service.sql(`select settled_at from live_activity_changes where project_id = $1`, [
+      project.id
+    ])
+    const settle = (at: Date | null) =>
+      service.sql(`update live_activity_changes set state = $2, settled_at = $3 where project_id = $1`, [
+        project.id,
+        at ? 'accepted' : 'handed',
+        at
+      ])
+    // As while its gateway has it.
+    await settle(null)
+    assert.deepEqual(await changesLeft('ana.smith'), [[1, 'Changes of a channel were being sent']])
+    await settle(settled_at)
+    assert.deepEqual(await changesLeft('ana.smith'), [])
+    assert.equal((await drivenBy('anna')).status, 200)
+    assert.deepEqual(await changesLeft('anna'), [[1, 'The id may be an ordinary word']])
+  })
+
   it('is for administrators, and refuses a bad id and an unknown receipt', async () => {
     const project = await service.project()
     const bad = await service.manage('POST', at(project), { json: { project_user_id: '..' } })

@@ -165,6 +165,11 @@ const removeChanges = statement(
   'erasures.remove_changes',
   `delete from live_activity_changes where project_id = $1 and settled_at is not null and ${holds('activity::text', '$2')}`
 )
+const leftChanges = statement(
+  'erasures.left_changes',
+  `select settled_at is null as open, count(*)::int as rows, max(coalesce(settled_at, not_after)) as last
+     from live_activity_changes where project_id = $1 and ${holds('activity::text', '$2')} group by 1`
+)
 const simulated = {
   simulator_activities: ofDevices('activities', 'delete from simulator_activities where project_id = $1'),
   simulator_subscriptions: ofDevices('subscriptions', 'delete from simulator_subscriptions where project_id = $1'),
@@ -189,6 +194,10 @@ export async function removeNamed(
     gone[table] = await db.run(statement, [projectId, deviceIds])
   return gone
 }
+
+/** Changes of channels that hold one of the texts: those that are settled, and those that are not. */
+export const changesNaming = (db: Db, projectId: ProjectId, texts: string[]) =>
+  db.query<{ open: boolean; rows: number; last: Date }>(leftChanges, [projectId, texts])
 
 const naming = (name: string, where: string) =>
   statement(`erasures.naming_${name}`, `select count(*)::int as rows ${where}::text, $2) > 0`)

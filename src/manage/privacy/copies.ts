@@ -101,6 +101,15 @@ export async function entriesNaming(
   return { rows: times.length, last: new Date(Math.max(0, ...times)) }
 }
 
+/**
+ * Changes of channels that were not erased, and when the last of them is settled: open ones are being sent, and those that name
+ * an ordinary id may mean something else.
+ */
+export function changesLeft(db: Db, projectId: ProjectId, traces: Traces) {
+  const sure = namesOf(traces).filter((name) => name === traces.projectUserId || !isOrdinary(name))
+  return store.changesNaming(db, projectId, sure.flatMap(quotedForms))
+}
+
 interface About {
   db: Db
   projectId: ProjectId

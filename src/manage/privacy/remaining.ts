@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { findRetention } from '../../projects/projects.ts'
 import { keptMs } from '../../webhooks/webhooks.ts'
-import { entriesNaming, isOrdinary, type Traces } from './copies.ts'
+import { changesLeft, entriesNaming, isOrdinary, type Traces } from './copies.ts'
 import { definitionsNaming, keysNamedAfter } from './copies-store.ts'
 import { type DeviceCopyTable, tablesWithCopies } from './device-store.ts'
 import type { Remaining } from './erasure-store.ts'
@@ -36,14 +36,24 @@ export async function remainingOf(
   const named = await keysNamedAfter(db, projectId, projectUserId)
   const entries = await entriesNaming(db, projectId, traces)
   const entriesEnd = after(keeping.auditDays * dayMs, entries.last)
+  const messagesMs = ((await findRetention(db, projectId))?.messages_days ?? 0) * dayMs
+  const changes = await changesLeft(db, projectId, traces)
   const written = await definitionsNaming(db, projectId, JSON.stringify(projectUserId))
   return [
     ...one('idempotency_keys', named.rows, 'Callers made their keys of the id.', named.until?.toISOString() ?? null),
     ...one('a2a_tasks', working, 'Tasks were at work. Repeat the erasure.', tasksEnd),
     ...(isOrdinary(projectUserId) ? [notSearched('a2a_tasks', ordinary, tasksEnd)] : []),
     ...one('audit_log', entries.rows, 'Your team wrote the id into it, such as into a note.', entriesEnd),
+    ...changes.flatMap(({ open, rows, last }) =>
+      one(
+        'live_activity_changes',
+        rows,
+        open || !isOrdinary(projectUserId) ? beingSent : ordinaryValue,
+        after(messagesMs, last)
+      )
+    ),
     ...Object.entries(written).flatMap(([table, rows]) => one(table, rows, reasonOf(table), null)),
-    ...(unsearched ? await ofDevicesAlone(db, projectId, unsearched, keeping) : [])
+    ...(unsearched ? await ofDevicesAlone(db, projectId, unsearched, { ...keeping, messagesMs }) : [])
   ]
 }
 
@@ -52,16 +62,15 @@ async function ofDevicesAlone(
   db: Db,
   projectId: ProjectId,
   unsearched: Unsearched,
-  { taskDays, auditDays, idempotencyHours }: Keeping
+  { taskDays, auditDays, idempotencyHours, messagesMs }: Keeping & { messagesMs: number }
 ): Promise<Remaining[]> {
-  const messagesDays = (await findRetention(db, projectId))?.messages_days ?? 0
   const ends: Record<DeviceCopyTable, string | null> = {
     a2a_tasks: after(taskDays * dayMs),
     approvals: after(auditDays * dayMs),
     idempotency_keys: after(idempotencyHours * hourMs),
     // The inbox of a simulator keeps its newest pushes, however old they are.
     simulator_inbox: null,
-    triggers: after(messagesDays * dayMs),
+    triggers: after(messagesMs),
     webhook_calls: after(keptMs.failed)
   }
   const filled = await tablesWithCopies(db, projectId)
@@ -70,6 +79,8 @@ async function ofDevicesAlone(
 }
 
 const ordinary = 'The id may be an ordinary word, so it was not searched in the words of agents.'
+const ordinaryValue = 'The id may be an ordinary word, so changes of channels that hold it were left.'
+const beingSent = 'Changes of a channel were being sent. Repeat the erasure when they have ended.'
 const unsearchedReasons: Record<Unsearched, string> = {
   deleted: 'No user has this id now, so its devices are unknown. Copies that name only a device may be left.',
   shared: 'Another user has used a device of this user. Copies that name only that device may be left.'

@@ -119,7 +119,9 @@ const overdue = statement(
   'journeys.overdue',
   `select distinct project_id, campaign_id, campaign_version, step, due_at from (
      select project_id, campaign_id, campaign_version, step, due_at from journeys
-      where state = 'waiting' and due_at < $1 order by due_at limit 20000) late limit 1000`,
+      where state = 'waiting' and due_at < $1
+        and project_id not in (select project_id from projects where paused_at is not null)
+      order by due_at limit 20000) late limit 1000`,
   { acrossProjects: 'the sweeper finds users who are due without a job' }
 )
 const overdueHere = statement(

@@ -243,3 +243,29 @@ describe('an event_triggered campaign', () => {
     assert.equal((await save({ status: 'active' })).json.code, 'campaign_cannot_run')
   })
 })
+
+describe('a user who is due without a job', () => {
+  it('is found also while many are due in a paused project', async () => {
+    const delayed = { event_trigger: { event: 'order', delay: '1h' }, message: { title: 'Later' } }
+    const [paused, other] = [await given(delayed, 'crowd'), await given(delayed, 'lost')]
+    await record(paused, order(1, 'crowd'))
+    await record(other, order(1, 'lost'))
+    for (const project of [paused, other]) await settled(project)
+    await service.manage('POST', `/projects/${paused.id}:pause`)
+    const [row] = await journeysOf(paused)
+    await service.sql(
+      `insert into journeys select (jsonb_populate_record(j, jsonb_build_object('id', gen_random_uuid()))).*
+         from journeys j cross join generate_series(1, 20000) where j.project_id = $1 and j.id = $2`,
+      [paused.id, row!.id]
+    )
+    await service.sql(
+      `update journeys set due_at = date_trunc('second', now()) - case when project_id = $1 then interval '1 day' else interval '1 hour' end
+        where project_id = any($2)`,
+      [paused.id, [paused.id, other.id]]
+    )
+    await service.sql(`delete from jobs where project_id = any($1) and name = 'journeys.step'`, [[paused.id, other.id]])
+    await service.hurry('journeys.sweep')
+    await eventually(async () => assert.deepEqual(titles('lost'), ['Later']))
+    assert.deepEqual(titles('crowd'), [])
+  })
+})

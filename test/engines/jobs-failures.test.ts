@@ -117,3 +117,27 @@ it('a job that brings down every worker ends among the dead', async (t) => {
   assert.match(dead!.error, /worker was lost/)
   assert.equal(ran, 0)
 })
+
+it('a job that brings down every worker first gives its work up, as often as that fails', async (t) => {
+  const pool = await testPool(t)
+  const given: string[] = []
+  const job = defineJob<null>({
+    name: 'test.poison',
+    maxAttempts: 2,
+    backoff: () => 5,
+    run: async () => void given.push('run'),
+    async giveUp() {
+      given.push('given up')
+      if (given.length === 1) throw new Error('the database does not respond')
+    }
+  })
+  await pool.run(addPoison, [newId(), 'test.poison', 5])
+  workerHere(t, pool, [job])
+  const [dead] = await eventually(
+    () => jobs.dead(pool, 10),
+    (found) => found.length > 0,
+    5_000
+  )
+  assert.match(dead!.error, /worker was lost/)
+  assert.deepEqual(given, ['given up', 'given up'])
+})

@@ -36,6 +36,11 @@ export interface JobDefinition<Payload = unknown> {
   /** Set for recurring work: after each run it is due again after this time. */
   readonly everyMs: number | undefined
   run(payload: Payload, context: JobContext): Promise<void>
+  /**
+   * Records the failure of its work when the job has lost too many workers to be run again. Without it, work whose rows show
+   * that it is not done would get a new job, and crash workers for ever.
+   */
+  giveUp?(payload: Payload): Promise<void>
 }
 
 /**
@@ -61,6 +66,7 @@ export function defineJob<Payload>(job: {
   leaseMs?: number
   backoff?: (attempt: number) => number
   run(payload: Payload, context: JobContext): Promise<void>
+  giveUp?(payload: Payload): Promise<void>
 }): JobDefinition<Payload> {
   return { queue: workQueue, maxAttempts: 10, leaseMs: defaultLeaseMs, backoff, everyMs: undefined, ...job }
 }

@@ -90,9 +90,7 @@ export function createRun(
   }
 
   async function tried(): Promise<Outcome> {
-    if (job.attempts > most + crashesForgiven) {
-      return failure(`its worker was lost ${crashesForgiven} times beyond its ${most} attempts`)
-    }
+    if (job.attempts > most + crashesForgiven) return lost()
     try {
       await definition.run(job.payload, context)
       return { kind: 'done' }
@@ -101,9 +99,19 @@ export function createRun(
     }
   }
 
-  function failure(error: string): Outcome {
+  /** Ends a job that is not run again. It is kept until its failure could be recorded. */
+  async function lost(): Promise<Outcome> {
+    try {
+      await definition.giveUp?.(job.payload)
+    } catch (error) {
+      return failure(describe(error), false)
+    }
+    return failure(`its worker was lost ${crashesForgiven} times beyond its ${most} attempts`)
+  }
+
+  function failure(error: string, spent = job.attempts >= most): Outcome {
     const delayMs = definition.backoff(job.attempts)
-    return { kind: 'back', error, delayMs, counts: true, spent: job.attempts >= most, planned: false }
+    return { kind: 'back', error, delayMs, counts: true, spent, planned: false }
   }
 
   function planned({ message, afterMs, counts }: RetryLater): Outcome {

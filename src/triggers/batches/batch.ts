@@ -27,7 +27,7 @@ import * as store from './batch-store.ts'
 import { atOnce, type Drafts, deltaOf, draftMessages, usersOf } from './draft.ts'
 import { loadTrigger, type RunningTrigger, reserveBatches, targetProperties } from './expansion-store.ts'
 import type { FreeSlots } from './free-slots.ts'
-import { orGiveUp, ownedByOthers, unlessErased } from './job-errors.ts'
+import { orGiveUp, ownedByOthers } from './job-errors.ts'
 import { withinMessageLimits } from './message-limit.ts'
 import { withinLimit } from './recipient-limit.ts'
 import { withoutRepeats } from './repeats.ts'
@@ -91,11 +91,9 @@ export class Batches {
   readonly job = defineJob<BatchRef>({
     ...batchJobRef,
     maxAttempts,
-    run: unlessErased(
-      orGiveUp(
-        (ref, job) => this.run(ref, job),
-        (ref) => this.giveUp(ref)
-      )
+    ...orGiveUp(
+      (ref, job) => this.run(ref, job),
+      (ref) => this.giveUp(ref)
     )
   })
 

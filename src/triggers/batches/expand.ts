@@ -16,7 +16,7 @@ import { addBatchJobs, restoreBatchJobs } from './batch-jobs.ts'
 import { addSkips, insertBatches, openBatches } from './batch-store.ts'
 import { deltaOf } from './draft.ts'
 import { advanceTrigger, loadTrigger, type RunningTrigger } from './expansion-store.ts'
-import { orGiveUp, unlessErased } from './job-errors.ts'
+import { orGiveUp } from './job-errors.ts'
 import { batchDevices, nextStep, type Step, usersPerStep, widened } from './step.ts'
 import { dueTimes, isNow, takeFreedTurns } from './throttle.ts'
 
@@ -66,11 +66,9 @@ export class Expansion {
   readonly job = defineJob<Wake>({
     ...expandJobRef,
     maxAttempts,
-    run: unlessErased(
-      orGiveUp(
-        (ref, job) => this.#run(ref, job),
-        (ref) => this.#giveUp(ref)
-      )
+    ...orGiveUp(
+      (ref, job) => this.#run(ref, job),
+      (ref) => this.#giveUp(ref)
     )
   })
 

@@ -237,7 +237,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     workers: () => cluster.workers(),
     reserve: (name) => cluster.reserve(name),
     onTriggersEnded: webhooks.onTriggersEnded,
-    enter: (...entering) => journeys.enter(...entering)
+    sequences: () => journeys.sequences
   })
   const schedules = createSchedules({ pool, triggers, paused: messages.paused })
   const stats = createStats({ pool, campaigns, onConverted: webhooks.onConverted })

@@ -29,8 +29,8 @@ export function createJourneys({
   const subscriber: EventSubscriber = { handle: createArrivals({ pool, plans, triggers }) }
   return {
     subscriber,
-    /** Lets users of a trigger enter the steps of its campaign. */
-    enter: createSequences(plans),
+    /** Lets users of a trigger enter the steps of its campaign, and wait for the next one. */
+    sequences: createSequences(plans),
     /** Sends what became due while the project was paused. */
     resume: scheduleResume,
     /** Stops the journeys whose next message waited in a backup. */

@@ -1,6 +1,5 @@
-import type { Db } from '../platform/db/db.ts'
-import { type ProjectId, timedIdOf, timeOfId } from '../platform/ids.ts'
-import type { SequenceTrigger } from '../triggers/triggers.ts'
+import { timedIdOf, timeOfId } from '../platform/ids.ts'
+import type { Sequences } from '../triggers/triggers.ts'
 import { dueAfter, isSequence, type Plans } from './plan.ts'
 import { addStepJobs } from './step-job.ts'
 import * as store from './store.ts'
@@ -8,18 +7,10 @@ import * as store from './store.ts'
 /** Properties up to this size are copied to the journey, so that users of many small triggers share the next one. */
 const copiedBytes = 4_096
 
-/**
- * Lets the users of a batch enter the steps of their campaign, in the transaction that writes the first message. Returns the
- * users who are in the steps already, by another trigger: they get no first message again.
- */
-export const createSequences =
-  (plans: Plans) =>
-  async (
-    tx: Db,
-    projectId: ProjectId,
-    trigger: SequenceTrigger,
-    recipients: { user_id: string; own?: Record<string, unknown> | undefined }[]
-  ): Promise<ReadonlySet<string>> => {
+/** What the steps of campaigns do with the users of a batch, in the transaction that writes it. */
+export const createSequences = (plans: Plans): Sequences => ({
+  /** Users who are in the steps already, by another trigger, get no first message again. */
+  async enter(tx, projectId, trigger, recipients) {
     const plan = await plans(tx, projectId, trigger.campaign_id, trigger.campaign_version)
     const owns = new Map(recipients.map(({ user_id, own }) => [user_id, own ?? {}]))
     if (!isSequence(plan)) return new Set()
@@ -53,4 +44,21 @@ export const createSequences =
     if (begun.size > 0) await addStepJobs(tx, projectId, [{ campaignId, version, step: 1, dueAt }])
     const others = journeys.flatMap(({ id, user_id }) => (begun.has(id) ? [] : user_id))
     return others.length === 0 ? new Set() : store.usersUnderWay(tx, projectId, plan.campaignId, others, trigger.id)
+  },
+
+  /** The journeys of these users are at the step after that of the trigger, or were and have ended. */
+  async waitFrom(tx, projectId, trigger, userIds, from) {
+    const plan = await plans(tx, projectId, trigger.campaign_id, trigger.campaign_version)
+    // A trigger of the API gets the name of its step, the first one, with its first batch.
+    const step =
+      Math.max(
+        0,
+        plan.steps.findIndex(({ id }) => id === trigger.step)
+      ) + 1
+    const next = plan.steps[step]
+    if (!next) return
+    const { campaignId, version } = plan
+    const bucket = { campaignId, version, step, dueAt: dueAfter(from, next.waitMs) }
+    if ((await store.postponeUsers(tx, projectId, bucket, userIds)) > 0) await addStepJobs(tx, projectId, [bucket])
   }
+})

@@ -50,9 +50,10 @@ async function sendSome(
   bucket: store.Bucket,
   triggers: TriggerMaker
 ): Promise<boolean> {
-  const taken = await take(tx, projectId, bucket)
-  if (taken.length === 0) return false
+  const found = await take(tx, projectId, bucket)
+  if (found.length === 0) return false
   const now = new Date()
+  const taken = await postponeHeld(tx, projectId, plan, bucket, found, triggers, now)
   const canceled = await triggers.canceledAmong(tx, projectId, firstsOf(taken))
   const isCanceled = ({ first_trigger }: store.Journey) => first_trigger !== null && canceled.has(first_trigger)
   const [ended, journeys] = [taken.filter(isCanceled), taken.filter((one) => !isCanceled(one))]
@@ -104,6 +105,38 @@ async function take(tx: Db, projectId: ProjectId, bucket: store.Bucket): Promise
     after = some.at(-1)!.id
   }
   return [...taken.values()]
+}
+
+/** A step does not overtake the one before it, which quiet hours may hold still. Returns the users who are not concerned. */
+async function postponeHeld(
+  tx: Db,
+  projectId: ProjectId,
+  { campaignId, version, steps }: Plan,
+  { step }: store.Bucket,
+  found: store.Journey[],
+  triggers: TriggerMaker,
+  now: Date
+): Promise<store.Journey[]> {
+  if (step === 0) return found
+  const userIds = found.map(({ user_id }) => user_id)
+  const held = await triggers.heldUsers(tx, projectId, campaignId, userIds)
+  const dueOf = ({ user_id }: store.Journey) => {
+    const until = held.get(user_id)?.getTime()
+    return until && dueAfter(new Date(Math.max(until, now.getTime())), steps[step]!.waitMs).getTime()
+  }
+  const groups = Map.groupBy(found, dueOf)
+  for (const [dueMs, journeys] of groups) {
+    if (dueMs === undefined) continue
+    const dueAt = new Date(dueMs)
+    await store.postponeJourneys(
+      tx,
+      projectId,
+      journeys.map(({ id }) => id),
+      dueAt
+    )
+    await addStepJobs(tx, projectId, [{ campaignId, version, step, dueAt }])
+  }
+  return groups.get(undefined) ?? []
 }
 
 function messageOf(plan: Plan, { step }: store.Bucket, members: store.Journey[]) {

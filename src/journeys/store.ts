@@ -108,6 +108,18 @@ const advance = statement(
   `update journeys set step = $3, due_at = $4, first_trigger = coalesce(first_trigger, $5)
     where project_id = $1 and id = any($2::uuid[])`
 )
+const postpone = statement(
+  'journeys.postpone',
+  'update journeys set due_at = $3 where project_id = $1 and id = any($2::uuid[])'
+)
+// Rows are locked in the order of the step that is due (journeys.due).
+const postponeOfUsers = statement(
+  'journeys.postpone_of_users',
+  `update journeys set due_at = $5 where project_id = $1 and id in (
+     select id from journeys
+      where project_id = $1 and campaign_id = $2 and campaign_version = $3 and step = $4 and user_id = any($6::uuid[])
+        and state = 'waiting' and due_at < $5 order by id for update)`
+)
 const end = statement(
   'journeys.end',
   `update journeys set state = $3, reason = $4, ended_at = $5, properties = '{}',
@@ -227,6 +239,13 @@ export const advanceJourneys = (
   ids: string[],
   next: { step: number; dueAt: Date; triggerId: string }
 ) => tx.run(advance, [projectId, ids, next.step, next.dueAt, next.triggerId])
+
+export const postponeJourneys = (tx: Db, projectId: ProjectId, ids: string[], dueAt: Date) =>
+  tx.run(postpone, [projectId, ids, dueAt])
+
+/** Moves users who are due earlier to these others. Returns how many. */
+export const postponeUsers = (tx: Db, projectId: ProjectId, bucket: Bucket, userIds: string[]) =>
+  tx.run(postponeOfUsers, [projectId, ...valuesOf(bucket), userIds])
 
 export const endJourneys = (
   tx: Db,

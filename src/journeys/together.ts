@@ -6,7 +6,10 @@ import type { NewTrigger, Triggers } from '../triggers/triggers.ts'
 import type { Plan } from './plan.ts'
 import { devicesOfAnonymous } from './store.ts'
 
-export type TriggerMaker = Pick<Triggers, 'acceptInternal' | 'skipUsers' | 'propertiesOf' | 'canceledAmong'>
+export type TriggerMaker = Pick<
+  Triggers,
+  'acceptInternal' | 'skipUsers' | 'propertiesOf' | 'canceledAmong' | 'heldUsers'
+>
 
 /** A user who gets a message, with the values of its templates. */
 export interface Recipient {

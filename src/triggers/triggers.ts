@@ -10,11 +10,12 @@ import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId } from '../users/users.ts'
 import { acceptInternal, createAccept, type Reserve } from './accept.ts'
 import { Batches } from './batches/batch.ts'
+import { heldUsers } from './batches/batch-store.ts'
 import { cancelDeferred } from './batches/deferred.ts'
 import { Expansion } from './batches/expand.ts'
 import { canceledAmong, propertiesOf } from './batches/expansion-store.ts'
 import { createFreeSlots } from './batches/free-slots.ts'
-import type { EnterSequence } from './batches/sequence.ts'
+import type { Sequences } from './batches/sequence.ts'
 import { createSkipUsers } from './batches/skip-users.ts'
 import { SmallTriggers } from './batches/small.ts'
 import { Cancel } from './cancel.ts'
@@ -33,7 +34,7 @@ import { createStreams } from './stream.ts'
 
 export { whyRefused } from './accept.ts'
 export { canceledAmong } from './batches/expansion-store.ts'
-export type { SequenceTrigger } from './batches/sequence.ts'
+export type { Sequences, SequenceTrigger } from './batches/sequence.ts'
 export { countOnTrigger } from './counting/outcomes.ts'
 export { countWaitingTriggers } from './discard-store.ts'
 export type { Explained } from './explain/explain.ts'
@@ -57,15 +58,15 @@ export interface TriggersOptions {
   workers: () => number
   /** A slot of this process for a job that it adds. */
   reserve: Reserve
-  /** Lets users enter the steps of a campaign. */
-  enter: EnterSequence
+  /** Users in the steps of campaigns. */
+  sequences: () => Sequences
   /** Receives triggers that end in this capability; `countOnTrigger` passes on those that an outcome ends. */
   onTriggersEnded: OnTriggersEnded
 }
 
 /** Triggers: each sends a campaign to the users and devices that match when it runs. */
 export function createTriggers(options: TriggersOptions) {
-  const { pool, listener, messages, workers, projectOf, enter } = options
+  const { pool, listener, messages, workers, projectOf, sequences } = options
   options.metrics.gauge(
     'tidings_triggers',
     'Triggers of the whole installation that are under way.',
@@ -79,7 +80,7 @@ export function createTriggers(options: TriggersOptions) {
   const cancel = new Cancel({ pool, messages, onEnded })
   const move = createMove(options)
   const freeSlots = createFreeSlots()
-  const batches = new Batches({ pool, messages, versions, onEnded, freeSlots, projectOf, enter })
+  const batches = new Batches({ pool, messages, versions, onEnded, freeSlots, projectOf, sequences })
   const expansion = new Expansion({
     pool,
     versions,
@@ -89,7 +90,7 @@ export function createTriggers(options: TriggersOptions) {
     continueCancel: (projectId, triggerId) => cancel.continue(projectId, triggerId),
     paused: messages.paused
   })
-  const small = new SmallTriggers({ pool, messages, versions, onEnded, freeSlots, projectOf, enter })
+  const small = new SmallTriggers({ pool, messages, versions, onEnded, freeSlots, projectOf, sequences })
   const sizeOf = createSizes(pool, versions)
   const explain = createExplain({ pool, versions, projectOf, pausedSince: messages.pausedSince })
 
@@ -107,6 +108,7 @@ export function createTriggers(options: TriggersOptions) {
     /** The properties of triggers that still exist, by their ids. */
     propertiesOf,
     canceledAmong,
+    heldUsers,
 
     /** Whether a trigger was accepted under this key: a repeat returns it. */
     isAccepted: async (projectId: ProjectId, key: IdempotencyKey): Promise<boolean> =>

@@ -141,6 +141,19 @@ const reached = statement(
   'triggers.users_reached',
   'select distinct user_id from messages where project_id = $1 and trigger_id = $2 and user_id = any($3::uuid[])'
 )
+// Expanded by the lists of devices of this campaign only; other held batches of the project are read without them.
+const held = statement(
+  'trigger_chunks.held_users',
+  `with own as materialized (
+     select id, user_id from devices where project_id = $1 and user_id = any($3::uuid[]))
+   select own.user_id, max(c.due_at) as until
+     from trigger_chunks c
+     join triggers t on t.project_id = $1 and t.id = c.trigger_id and t.campaign_id = $2
+    cross join unnest(c.device_ids) as d(id)
+     join own on own.id = d.id
+    where c.project_id = $1 and c.held and c.state = 'planned'
+    group by own.user_id`
+)
 const removeEmpty = statement(
   'trigger_chunks.delete_empty',
   `delete from trigger_chunks c using unnest($2::uuid[], $3::int[]) as e(trigger_id, number)
@@ -218,6 +231,17 @@ export async function usersOfOthers(
   const values = [projectId, userIds, sorted, sorted[0] ?? null, sorted.at(-1) ?? null]
   const rows = await tx.query<{ user_id: string }>(reachedByOthers, values)
   return new Set(rows.map(({ user_id }) => user_id))
+}
+
+/** The users of these to whom quiet hours hold a message of a campaign, with the time at which it is due. */
+export async function heldUsers(
+  db: Db,
+  projectId: ProjectId,
+  campaignId: string,
+  userIds: string[]
+): Promise<Map<string, Date>> {
+  const rows = await db.query<{ user_id: string; until: Date }>(held, [projectId, campaignId, userIds])
+  return new Map(rows.map(({ user_id, until }) => [user_id, until]))
 }
 
 /** Returns the skips that are new: a device that two targets lead to is skipped once. */

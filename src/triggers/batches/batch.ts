@@ -31,7 +31,7 @@ import { orGiveUp, ownedByOthers } from './job-errors.ts'
 import { withinMessageLimits } from './message-limit.ts'
 import { withinLimit } from './recipient-limit.ts'
 import { withoutRepeats } from './repeats.ts'
-import { type EnterSequence, enterSteps } from './sequence.ts'
+import { delayNextStep, enterSteps, type Sequences } from './sequence.ts'
 import { awaitTurn } from './throttle.ts'
 
 /** How long a batch waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
@@ -65,7 +65,7 @@ export interface BatchesOptions {
   onEnded: OnEnded
   freeSlots: FreeSlots
   projectOf: ProjectOf
-  enter: EnterSequence
+  sequences: () => Sequences
 }
 
 /** Sends batches of triggers. */
@@ -76,16 +76,16 @@ export class Batches {
   readonly #onEnded: OnEnded
   readonly #freeSlots: FreeSlots
   readonly #projectOf: ProjectOf
-  readonly #enter: EnterSequence
+  readonly #sequences: () => Sequences
 
-  constructor({ pool, messages, versions, onEnded, freeSlots, projectOf, enter }: BatchesOptions) {
+  constructor({ pool, messages, versions, onEnded, freeSlots, projectOf, sequences }: BatchesOptions) {
     this.#pool = pool
     this.#messages = messages
     this.#versions = versions
     this.#onEnded = onEnded
     this.#freeSlots = freeSlots
     this.#projectOf = projectOf
-    this.#enter = enter
+    this.#sequences = sequences
   }
 
   readonly job = defineJob<BatchRef>({
@@ -176,6 +176,9 @@ export class Batches {
     const delta = deltaOf(trigger.id, written, skips, deferred)
     if (batch.counted) subtractPlanned(delta, batch.device_ids.length, drafts.deleted)
     await this.#defer(tx, projectId, trigger, deferred, batch)
+    const { recipients } = drafts
+    const waits = { wasDeferred: batch.deferred, recipients, deferred, written }
+    await delayNextStep(tx, projectId, { trigger, ready }, waits, this.#sequences())
     const [counted] = await addToCounters(tx, projectId, [delta], this.#onEnded)
     if (!counted || counted.outcome === 'canceled') throw new Canceled()
     if (counted.batches > 1) await countOnce(tx, projectId, trigger, batch, ready, usersOf(written, skips))
@@ -194,7 +197,7 @@ export class Batches {
     const { device_ids, deferred, quiet_until } = batch
     const loaded = await loadOwn(tx, projectId, trigger.id, batch)
     const entering = { trigger, ready, recipients: loaded }
-    const { entered: recipients, refused } = await enterSteps(tx, projectId, entering, this.#enter)
+    const { entered: recipients, refused } = await enterSteps(tx, projectId, entering, this.#sequences())
     const endpoints = await findEndpoints(tx, projectId, definition.live_activity, recipients)
     const of = { campaignId: trigger.campaign_id, triggerId: trigger.id }
     const capped = await overCap(tx, projectId, definition, of, [...new Set(recipients.map((one) => one.user_id))])
@@ -208,7 +211,7 @@ export class Batches {
     const now = new Date(deferred ? Math.max(Date.now(), quiet_until.getTime()) : Date.now())
     const limits = { endpoints, topics, quietHours, capped, notAfter, now }
     const drafts = await draftMessages({ trigger, ready, recipients, ...limits, winner })
-    return { ...drafts, skips: [...refused, ...drafts.skips], deleted: device_ids.length - loaded.length }
+    return { ...drafts, skips: [...refused, ...drafts.skips], recipients, deleted: device_ids.length - loaded.length }
   }
 
   /** Adds one batch for each time at which deferred devices are due. */

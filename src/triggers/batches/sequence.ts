@@ -1,4 +1,4 @@
-import type { Ready } from '../../campaigns/campaigns.ts'
+import type { Deferred, Ready } from '../../campaigns/campaigns.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Recipient } from '../../templates/templates.ts'
@@ -7,16 +7,16 @@ import { nameStep, type RunningTrigger } from './expansion-store.ts'
 
 export type SequenceTrigger = Pick<
   RunningTrigger,
-  'id' | 'campaign_id' | 'campaign_version' | 'audience' | 'properties'
+  'id' | 'campaign_id' | 'campaign_version' | 'audience' | 'properties' | 'step'
 >
 
-/** Lets users enter the steps of a campaign. Returns those who are in the steps already. */
-export type EnterSequence = (
-  tx: Db,
-  projectId: ProjectId,
-  trigger: SequenceTrigger,
-  recipients: Recipient[]
-) => Promise<ReadonlySet<string>>
+/** Users in the steps of campaigns. */
+export interface Sequences {
+  /** Lets users enter the steps of a campaign. Returns those who are in the steps already. */
+  enter(tx: Db, projectId: ProjectId, trigger: SequenceTrigger, recipients: Recipient[]): Promise<ReadonlySet<string>>
+  /** Lets the wait between the step of this trigger and the next one begin at this time, unless it began later. */
+  waitFrom(tx: Db, projectId: ProjectId, trigger: SequenceTrigger, userIds: string[], from: Date): Promise<void>
+}
 
 /**
  * The recipients of a batch who may get its message. The first trigger of a campaign with steps lets them enter the steps, in
@@ -26,7 +26,7 @@ export async function enterSteps<One extends Recipient>(
   tx: Db,
   projectId: ProjectId,
   { trigger, ready, recipients }: { trigger: RunningTrigger; ready: Ready; recipients: One[] },
-  enter: EnterSequence
+  { enter }: Pick<Sequences, 'enter'>
 ): Promise<{ entered: One[]; refused: Skip[] }> {
   const [first] = ready.definition.steps ?? []
   if (!first || trigger.origin === 'event' || trigger.origin === 'step') return { entered: recipients, refused: [] }
@@ -44,4 +44,30 @@ export async function enterSteps<One extends Recipient>(
     entered: recipients.filter(({ user_id }) => !underWay.has(user_id)),
     refused: recipients.filter(({ user_id }) => underWay.has(user_id)).map(skipOf)
   }
+}
+
+/** A batch as it was written: the devices that it deferred, by the end of their quiet hours, and its messages. */
+interface WrittenBatch {
+  wasDeferred: boolean
+  recipients: Recipient[]
+  deferred: Deferred
+  written: { user_id: string | null }[]
+}
+
+/** Steps keep their distance: the next one waits from when quiet hours let this one go. */
+export async function delayNextStep(
+  tx: Db,
+  projectId: ProjectId,
+  { trigger, ready }: { trigger: RunningTrigger; ready: Ready },
+  { wasDeferred, recipients, deferred, written }: WrittenBatch,
+  { waitFrom }: Pick<Sequences, 'waitFrom'>
+): Promise<void> {
+  if (!ready.definition.steps) return
+  const userOf = new Map(recipients.map(({ device_id, user_id }) => [device_id, user_id]))
+  const waits = [...deferred].map(
+    ([until, deviceIds]) => [new Date(until), deviceIds.flatMap((id) => userOf.get(id) ?? [])] as const
+  )
+  const sent = wasDeferred ? written.flatMap(({ user_id }) => user_id ?? []) : []
+  for (const [from, userIds] of [...waits, [new Date(), sent] as const])
+    if (userIds.length > 0) await waitFrom(tx, projectId, trigger, [...new Set(userIds)], from)
 }

@@ -31,7 +31,7 @@ import { type Drafts, deltaOf, draftTogether, renderMs } from './draft.ts'
 import { loadTriggers, type RunningTrigger } from './expansion-store.ts'
 import type { FreeSlots } from './free-slots.ts'
 import { ownedByOthers, unlessErased } from './job-errors.ts'
-import { type EnterSequence, enterSteps } from './sequence.ts'
+import { enterSteps, type Sequences } from './sequence.ts'
 import { createTurns } from './turns.ts'
 
 /** How long a job waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
@@ -76,7 +76,7 @@ export interface SmallTriggersOptions {
   onEnded: OnEnded
   freeSlots: FreeSlots
   projectOf: ProjectOf
-  enter: EnterSequence
+  sequences: () => Sequences
 }
 
 /**
@@ -190,7 +190,7 @@ export class SmallTriggers {
   /** Looks up and renders before the transaction, so that the transaction is short. */
   async #write(projectId: ProjectId, small: Small[], areNew: boolean): Promise<MessageRow[]> {
     if (small.length === 0) return []
-    const { pool, messages, onEnded, enter } = this.#options
+    const { pool, messages, onEnded, sequences } = this.#options
     const wanted = small.map(({ trigger, ready, targets }) => ({ segmentOf: ready.segmentsFor(trigger), targets }))
     const { resolved, recipients } = await resolveReachable(pool, projectId, wanted)
     const drafted = await draftAll(
@@ -200,7 +200,7 @@ export class SmallTriggers {
       recipients
     )
     return pool.transaction(async (tx) => {
-      for (const one of drafted) await enterAll(tx, projectId, one, enter)
+      for (const one of drafted) await enterAll(tx, projectId, one, sequences())
       const drafts = drafted.flatMap((one) => one.messages)
       const rows = await messages.persist(tx, projectId, drafts, { owner: 'claimed', areNew })
       const skips = drafted.flatMap((one) => one.skips)
@@ -269,8 +269,8 @@ async function draftAll(
 }
 
 /** Lets users enter the steps of a campaign. Those who may not are skipped for that, and for nothing else. */
-async function enterAll(tx: Db, projectId: ProjectId, drafted: Drafted, enter: EnterSequence): Promise<void> {
-  const { refused } = await enterSteps(tx, projectId, drafted, enter)
+async function enterAll(tx: Db, projectId: ProjectId, drafted: Drafted, sequences: Sequences): Promise<void> {
+  const { refused } = await enterSteps(tx, projectId, drafted, sequences)
   if (refused.length === 0) return
   const devices = new Set(refused.map(({ value }) => value))
   drafted.messages = drafted.messages.filter(({ endpoint }) => !devices.has(endpoint.deviceId))

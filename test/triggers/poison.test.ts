@@ -52,13 +52,14 @@ it('an expansion that brings down every worker fails its trigger', async () => {
   await givenCampaign(service, project)
   await service.manage('POST', `/projects/${project.id}:pause`)
   const id = await triggered(project, everyone)
-  await service.sql(
-    `insert into jobs (id, name, queue, project_id, key, payload, ready, run_at, attempts, created_at)
-     values (gen_random_uuid(), 'campaigns.expand', 'expansions', $1, $2, $3, true, now(), 15, now())
-     on conflict (key, name) where key is not null do update set attempts = 15`,
-    [project.id, id, JSON.stringify({ projectId: project.id, triggerId: id })]
-  )
   await eventually(async () => {
+    // A worker may end the job of the paused trigger at any moment.
+    await service.sql(
+      `insert into jobs (id, name, queue, project_id, key, payload, ready, run_at, attempts, created_at)
+       values (gen_random_uuid(), 'campaigns.expand', 'expansions', $1, $2, $3, true, now(), 15, now())
+       on conflict (key, name) where key is not null do update set attempts = 15, ready = true, run_at = now()`,
+      [project.id, id, JSON.stringify({ projectId: project.id, triggerId: id })]
+    )
     const { state, reason } = await readTrigger(project, id)
     assert.deepEqual([state, reason], ['failed', 'internal_error'])
   })

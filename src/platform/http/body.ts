@@ -3,10 +3,10 @@ import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../errors.ts'
 import { faultIn, mayHideText } from '../json.ts'
-import { decoded, encodingOf } from './encodings.ts'
+import { decoded, encodingOf } from './bodies/encodings.ts'
+import { createRoom } from './bodies/room.ts'
 import { type Size, sizeOf } from './json/count.ts'
 import { mostAtOnce, readInSlices, Unreadable } from './json/read.ts'
-import { createRoom } from './room.ts'
 import type { Wanted } from './schema.ts'
 
 /** How a route takes a body. `ignored`: it is not read; `stream`: the handler reads it; `bytes`: as a buffer. */

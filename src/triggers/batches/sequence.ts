@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Recipient } from '../../templates/templates.ts'
 import type { Skip } from './batch-store.ts'
+import { atOnce } from './draft.ts'
 import { nameStep, type RunningTrigger } from './expansion-store.ts'
 
 export type SequenceTrigger = Pick<
@@ -64,10 +65,12 @@ export async function delayNextStep(
 ): Promise<void> {
   if (!ready.definition.steps) return
   const userOf = new Map(recipients.map(({ device_id, user_id }) => [device_id, user_id]))
-  const waits = [...deferred].map(
-    ([until, deviceIds]) => [new Date(until), deviceIds.flatMap((id) => userOf.get(id) ?? [])] as const
-  )
+  const now = new Date()
+  const waits = [...deferred].map(([until, deviceIds]) => {
+    const userIds = deviceIds.flatMap((id) => userOf.get(id) ?? [])
+    return [until === atOnce ? now : new Date(until), userIds] as const
+  })
   const sent = wasDeferred ? written.flatMap(({ user_id }) => user_id ?? []) : []
-  for (const [from, userIds] of [...waits, [new Date(), sent] as const])
+  for (const [from, userIds] of [...waits, [now, sent] as const])
     if (userIds.length > 0) await waitFrom(tx, projectId, trigger, [...new Set(userIds)], from)
 }

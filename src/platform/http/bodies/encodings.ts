@@ -1,8 +1,8 @@
 import type { ZlibOptions } from 'node:zlib'
 import { gunzip, inflate } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
-import { Refusal } from '../errors.ts'
-import { inUnits } from '../fields.ts'
+import { Refusal } from '../../errors.ts'
+import { inUnits } from '../../fields.ts'
 import type { Room } from './room.ts'
 
 type Decode = (body: Buffer, options: ZlibOptions, done: (error: Error | null, decoded: Buffer) => void) => void

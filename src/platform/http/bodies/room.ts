@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../../errors.ts'
 
 const mebibyte = 1024 * 1024
 /** Of all bodies together, and of those of one caller. A body and the text that is read from it take twice as much memory. */

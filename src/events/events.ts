@@ -20,7 +20,7 @@ import { eraseWantedWindow } from './wanted-store.ts'
 export { checkFacts, type EventFacts, type TrackEvent } from './fields.ts'
 export { historyOf, managedEvent } from './history.ts'
 export { eventMonths, keepEventsJob } from './jobs.ts'
-export { type ArrivedEvent, type EventSubscriber, type Handling, PrepareFirst } from './queue.ts'
+export { type ArrivedEvent, type EventSubscriber, type Handling, PrepareFirst, prepared } from './queue.ts'
 export { countQueued } from './queue-store.ts'
 export { wantEvents } from './wanted-store.ts'
 /** Moves the history of a user to another, in the caller's transaction. */

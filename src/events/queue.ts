@@ -93,7 +93,7 @@ export function createEventQueue(pool: Pool, subscribers: () => readonly EventSu
   }
 
   const handleBatch = (projectId: ProjectId): Promise<boolean> =>
-    prepared(pool.transaction, (tx) => handleSome(tx, projectId))
+    prepared(() => pool.transaction((tx) => handleSome(tx, projectId)))
 
   /** Gives each event of the next batch a job of its own, so that a bad one fails alone and ends as a dead job. */
   const divide = (projectId: ProjectId) =>
@@ -132,7 +132,7 @@ export function createEventQueue(pool: Pool, subscribers: () => readonly EventSu
     /** Handles the events that waited in a backup without starting campaigns. */
     async discard({ restoredAt, write }: Discarding, projectId: ProjectId): Promise<void> {
       const before = firstIdAt(restoredAt.getTime())
-      while (await prepared(write, (tx) => handleSome(tx, projectId, before, { starts: false })));
+      while (await prepared(() => write((tx) => handleSome(tx, projectId, before, { starts: false }))));
     },
     jobs: [
       defineJob<{ projectId: ProjectId }>({
@@ -149,11 +149,13 @@ export function createEventQueue(pool: Pool, subscribers: () => readonly EventSu
       defineJob<Single>({
         ...single,
         run: ({ projectId, at, eventId }, { complete }) =>
-          prepared(pool.transaction, async (tx) => {
-            const events = await withUsers(tx, projectId, () => findQueued(tx, projectId, new Date(at), eventId))
-            if (events.length > 0) await handle(tx, projectId, events)
-            await complete(tx)
-          })
+          prepared(() =>
+            pool.transaction(async (tx) => {
+              const events = await withUsers(tx, projectId, () => findQueued(tx, projectId, new Date(at), eventId))
+              if (events.length > 0) await handle(tx, projectId, events)
+              await complete(tx)
+            })
+          )
       }),
       recurring({
         name: 'events.sweep',
@@ -169,10 +171,11 @@ export function createEventQueue(pool: Pool, subscribers: () => readonly EventSu
 /** Subscribers may need several preparations, each of which takes a transaction. */
 const mostPreparations = 5
 
-async function prepared<Result>(transaction: Discarding['write'], work: (tx: Db) => Promise<Result>): Promise<Result> {
+/** Repeats work that needs preparations outside of its transaction. */
+export async function prepared<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let tried = 1; ; tried += 1) {
     try {
-      return await transaction(work)
+      return await work()
     } catch (error) {
       if (!(error instanceof PrepareFirst) || tried >= mostPreparations) throw error
       await error.prepare()

@@ -1,7 +1,7 @@
 import { type ArrivedEvent, type Handling, PrepareFirst } from '../events/events.ts'
-import type { Db, Pool } from '../platform/db/db.ts'
+import type { Db } from '../platform/db/db.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
-import { createPatternMatcher, eventMatches, patternPairs } from '../segments/segments.ts'
+import { eventMatches, type PatternMatcher, patternPairs } from '../segments/segments.ts'
 import { type Batch, type Known, versionKey, writeBatch } from './arrivals-writing.ts'
 import { type Awaited, dueAfter, isSequence, type Plan, type Plans } from './plan.ts'
 import * as store from './store.ts'
@@ -12,8 +12,13 @@ const userKey = (campaignId: string, userId: string) => `${userId} ${campaignId}
 /** An event is late if a later one of the user may have been handled before it. */
 const lateMs = 2_000
 
-export function createArrivals({ pool, plans, triggers }: { pool: Pool; plans: Plans; triggers: TriggerMaker }) {
-  const patterns = createPatternMatcher(pool)
+export interface ArrivalsOptions {
+  plans: Plans
+  triggers: TriggerMaker
+  patterns: PatternMatcher
+}
+
+export function createArrivals({ plans, triggers, patterns }: ArrivalsOptions) {
   /** Handles events of one project, in the transaction that takes them from the queue. */
   return async (
     tx: Db,

@@ -2,6 +2,7 @@ import type { EventSubscriber } from '../events/events.ts'
 import type { Messages } from '../messages/messages.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { createPatternMatcher } from '../segments/segments.ts'
 import { createArrivals } from './arrivals.ts'
 import { createDiscard } from './discard.ts'
 import { keepJourneysJob, resumeJourneysJob, scheduleResume, sweepJourneysJob } from './jobs.ts'
@@ -26,11 +27,12 @@ export function createJourneys({
   paused: Messages['paused']
 }) {
   const plans = createPlans()
-  const subscriber: EventSubscriber = { handle: createArrivals({ pool, plans, triggers }) }
+  const patterns = createPatternMatcher(pool)
+  const subscriber: EventSubscriber = { handle: createArrivals({ plans, triggers, patterns }) }
   return {
     subscriber,
     /** Lets users of a trigger enter the steps of its campaign, and wait for the next one. */
-    sequences: createSequences(plans),
+    sequences: createSequences({ pool, plans, patterns }),
     /** Sends what became due while the project was paused. */
     resume: scheduleResume,
     /** Stops the journeys whose next message waited in a backup. */

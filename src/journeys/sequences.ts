@@ -1,5 +1,9 @@
+import { prepared } from '../events/events.ts'
+import type { Pool } from '../platform/db/db.ts'
 import { timedIdOf, timeOfId } from '../platform/ids.ts'
+import type { PatternMatcher } from '../segments/segments.ts'
 import type { Sequences } from '../triggers/triggers.ts'
+import { usersWithExit } from './exits.ts'
 import { dueAfter, isSequence, type Plans } from './plan.ts'
 import { addStepJobs } from './step-job.ts'
 import * as store from './store.ts'
@@ -7,8 +11,17 @@ import * as store from './store.ts'
 /** Properties up to this size are copied to the journey, so that users of many small triggers share the next one. */
 const copiedBytes = 4_096
 
+/** An event may be stored, and arrive, while the message that it stops is accepted. */
+const earlierMs = 3_600_000
+
+interface SequencesOptions {
+  pool: Pool
+  plans: Plans
+  patterns: PatternMatcher
+}
+
 /** What the steps of campaigns do with the users of a batch, in the transaction that writes it. */
-export const createSequences = (plans: Plans): Sequences => ({
+export const createSequences = ({ pool, plans, patterns }: SequencesOptions): Sequences => ({
   /** Users who are in the steps already, by another trigger, get no first message again. */
   async enter(tx, projectId, trigger, recipients) {
     const plan = await plans(tx, projectId, trigger.campaign_id, trigger.campaign_version)
@@ -45,6 +58,27 @@ export const createSequences = (plans: Plans): Sequences => ({
     const others = journeys.flatMap(({ id, user_id }) => (begun.has(id) ? [] : user_id))
     return others.length === 0 ? new Set() : store.usersUnderWay(tx, projectId, plan.campaignId, others, trigger.id)
   },
+
+  /**
+   * Journeys tell who has left. They do not if the held message is the last one, which ended them, or if an event was not
+   * handled yet, so events are looked up too.
+   */
+  exited: (projectId, trigger, recipients) =>
+    prepared(async () => {
+      const plan = await plans(pool, projectId, trigger.campaign_id, trigger.campaign_version)
+      const ownOf = new Map(recipients.map(({ user_id, own }) => [user_id, own]))
+      const journeys = await store.journeysOfTrigger(pool, projectId, trigger, [...ownOf.keys()])
+      const left = journeys.flatMap(({ state, user_id }) => (state === 'exited' ? user_id : []))
+      const enteredAt = new Map(journeys.map(({ user_id, entered_at }) => [user_id, entered_at.getTime()]))
+      const startedMs = trigger.started_at.getTime()
+      const others = [...ownOf].map(([userId, own]) => ({
+        userId,
+        // A campaign of one step may have no journeys.
+        since: new Date(Math.max(enteredAt.get(userId) ?? startedMs, startedMs - earlierMs)),
+        properties: { ...trigger.properties, ...own }
+      }))
+      return new Set([...left, ...(await usersWithExit(pool, projectId, plan, others, patterns))])
+    }),
 
   /** The journeys of these users are at the step after that of the trigger, or were and have ended. */
   async waitFrom(tx, projectId, trigger, userIds, from) {

@@ -90,6 +90,13 @@ const underWay = statement(
     where project_id = $1 and campaign_id = $2 and user_id = any($3::uuid[]) and sequence and state = 'waiting'
       and first_trigger is distinct from $4::uuid`
 )
+// A trigger of a later step was made for users who were in the steps already.
+const ofTrigger = statement(
+  'journeys.of_trigger',
+  `select distinct on (user_id) user_id, state, entered_at from journeys
+    where project_id = $1 and campaign_id = $2 and user_id = any($5::uuid[]) and (first_trigger = $3 or entered_at <= $4)
+    order by user_id, entered_at desc, id desc`
+)
 const due = statement(
   'journeys.due',
   `select ${columns} from journeys
@@ -223,6 +230,21 @@ export const usersUnderWay = async (
   const rows = await db.query<{ user_id: string }>(underWay, [projectId, campaignId, userIds, notBy])
   return new Set(rows.map(({ user_id }) => user_id))
 }
+
+/** The journeys to which a trigger belongs, one for each of these users. */
+export const journeysOfTrigger = (
+  db: Db,
+  projectId: ProjectId,
+  { id, campaign_id, started_at }: { id: string; campaign_id: string; started_at: Date },
+  userIds: string[]
+) =>
+  db.query<Pick<Journey, 'user_id' | 'state' | 'entered_at'>>(ofTrigger, [
+    projectId,
+    campaign_id,
+    id,
+    started_at,
+    userIds
+  ])
 
 export const lockDue = (tx: Db, projectId: ProjectId, bucket: Bucket, after: string, most: number) =>
   tx.query<Journey>(due, [projectId, ...valuesOf(bucket), after, most])

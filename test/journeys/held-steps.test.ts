@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ended, givenCampaign, readTrigger, triggered, users } from '../support/campaigns.ts'
+import { asApp } from '../support/devices.ts'
 import type { Json } from '../support/http.ts'
 import { givenUser } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
@@ -86,5 +87,66 @@ describe('a step that quiet hours hold', () => {
     await makeDue(project)
     await wake(project)
     await eventually(async () => assert.deepEqual(titles('order'), ['One', 'Two']))
+  })
+})
+
+describe('an exit event stops a step that quiet hours hold', () => {
+  const exit = { event: 'bought', where: [{ attribute: 'event.sku', operator: 'matches', value: '^lamp' }] }
+  const record = async (project: TestProject, device: string, sku: string) => {
+    const events = [{ device_id: device, name: 'bought', properties: { sku } }]
+    assert.equal((await asApp(project, 'POST', '/events', { events })).status, 200)
+  }
+  const handled = (project: TestProject) =>
+    eventually(async () =>
+      assert.deepEqual(await service.sql('select 1 from event_queue where project_id = $1', [project.id]), [])
+    )
+
+  it('a first one, for the user who left, with the reason exited', async () => {
+    const project = await given({ exit }, 'first-a', 'first-b')
+    const id = await triggered(project, users('first-a', 'first-b'))
+    await eventually(async () => assert.equal((await held(project)).length, 1))
+    await record(project, 'first-a', 'chair')
+    await record(project, 'first-b', 'lamp-7')
+    await handled(project)
+    await endQuietHours(project)
+    const found = await ended(project, id)
+    assert.deepEqual([found.counts.sent, found.skipped], [1, { exited: 1 }])
+    assert.deepEqual([titles('first-a'), titles('first-b')], [['One'], []])
+  })
+
+  it('the last one, whose journey has ended', async () => {
+    const project = await given({ exit }, 'last-a', 'last-b')
+    const id = await triggered(project, users('last-a', 'last-b'))
+    await eventually(async () => assert.equal((await held(project)).length, 1))
+    await endQuietHours(project)
+    await ended(project, id)
+    await service.sql(`update devices set facts = facts - 'timezone' where project_id = $1`, [project.id])
+    await makeDue(project)
+    await wake(project)
+    await eventually(async () => assert.equal((await held(project)).length, 1))
+    assert.deepEqual(
+      (await journeys(project)).map(({ state }) => state),
+      ['completed', 'completed']
+    )
+    await record(project, 'last-a', 'chair')
+    await record(project, 'last-b', 'lamp-7')
+    await handled(project)
+    await endQuietHours(project)
+    await eventually(async () => assert.deepEqual(titles('last-a'), ['One', 'Two']))
+    assert.deepEqual(titles('last-b'), ['One'])
+  })
+
+  it('the only one', async () => {
+    const steps = [{ id: 'only', message: { title: 'Only' } }]
+    const started = { type: 'event_triggered', event_trigger: { event: 'viewed' } }
+    const project = await given({ exit, steps, ...started }, 'only')
+    const events = [{ device_id: 'only', name: 'viewed' }]
+    assert.equal((await asApp(project, 'POST', '/events', { events })).status, 200)
+    await eventually(async () => assert.equal((await held(project)).length, 1))
+    await record(project, 'only', 'lamp-7')
+    await endQuietHours(project)
+    const { items } = (await service.manage('GET', `/projects/${project.id}/triggers`)).json
+    assert.deepEqual((await ended(project, items[0].trigger_id)).skipped, { exited: 1 })
+    assert.deepEqual(titles('only'), [])
   })
 })

@@ -31,7 +31,7 @@ import { orGiveUp, ownedByOthers } from './job-errors.ts'
 import { withinMessageLimits } from './message-limit.ts'
 import { withinLimit } from './recipient-limit.ts'
 import { withoutRepeats } from './repeats.ts'
-import { delayNextStep, enterSteps, type Sequences } from './sequence.ts'
+import { delayNextStep, enterSteps, type Sequences, withoutUsers } from './sequence.ts'
 import { awaitTurn } from './throttle.ts'
 
 /** How long a batch waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
@@ -49,6 +49,9 @@ type Claim =
   | { state: 'busy'; messages: MessageRow[] }
   /** The trigger was canceled before they were written. */
   | { state: 'canceled' }
+
+/** Rules beside those of the campaign. `left`: users who have left its steps. */
+type BatchRules = ProjectRules & { left: ReadonlySet<string> }
 
 /** Rolls back the messages of a batch whose trigger was canceled meanwhile. */
 class Canceled extends Error {
@@ -132,7 +135,8 @@ export class Batches {
     const ready = await this.#versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
     await awaitTurn(this.#pool, projectId, trigger, batch, ready.definition)
     // Before the transaction, which must not wait for a second connection.
-    const rules = await rulesFor(this.#projectOf, projectId, ready.definition)
+    const left = await this.#left(projectId, trigger, batch, ready)
+    const rules = { ...(await rulesFor(this.#projectOf, projectId, ready.definition)), left }
     try {
       const messages = await againIfRaced((again) =>
         this.#pool.transaction((tx) => this.#write(tx, projectId, trigger, batch, ready, rules, !again))
@@ -142,6 +146,12 @@ export class Batches {
       if (error instanceof Canceled) return { state: 'canceled' }
       throw error
     }
+  }
+
+  /** The users who have left the steps of the campaign since the batch was deferred. */
+  async #left(projectId: ProjectId, trigger: RunningTrigger, batch: store.BatchRow, { definition }: Ready) {
+    if (!batch.deferred || !definition.exit) return new Set<string>()
+    return this.#sequences().exited(projectId, trigger, await loadOwn(this.#pool, projectId, trigger.id, batch))
   }
 
   /**
@@ -154,7 +164,7 @@ export class Batches {
     trigger: RunningTrigger,
     read: store.BatchRow,
     ready: Ready,
-    rules: ProjectRules,
+    rules: BatchRules,
     areNew: boolean
   ): Promise<MessageRow[] | undefined> {
     // Makes the cap exact for triggers that run at the same time. Before the batch: the throttle and a cancel lock the
@@ -191,12 +201,13 @@ export class Batches {
     trigger: RunningTrigger,
     batch: store.BatchRow,
     ready: Ready,
-    { quietHours }: ProjectRules
+    { quietHours, left }: BatchRules
   ) {
     const { definition } = ready
     const { device_ids, deferred, quiet_until } = batch
     const loaded = await loadOwn(tx, projectId, trigger.id, batch)
-    const entering = { trigger, ready, recipients: loaded }
+    const staying = withoutUsers(trigger.id, loaded, left, 'exited')
+    const entering = { trigger, ready, recipients: staying.entered }
     const { entered: recipients, refused } = await enterSteps(tx, projectId, entering, this.#sequences())
     const endpoints = await findEndpoints(tx, projectId, definition.live_activity, recipients)
     const of = { campaignId: trigger.campaign_id, triggerId: trigger.id }
@@ -211,7 +222,12 @@ export class Batches {
     const now = new Date(deferred ? Math.max(Date.now(), quiet_until.getTime()) : Date.now())
     const limits = { endpoints, topics, quietHours, capped, notAfter, now }
     const drafts = await draftMessages({ trigger, ready, recipients, ...limits, winner })
-    return { ...drafts, skips: [...refused, ...drafts.skips], recipients, deleted: device_ids.length - loaded.length }
+    return {
+      ...drafts,
+      skips: [...staying.refused, ...refused, ...drafts.skips],
+      recipients,
+      deleted: device_ids.length - loaded.length
+    }
   }
 
   /** Adds one batch for each time at which deferred devices are due. */
@@ -295,10 +311,10 @@ const liveFrom = ({ started_at }: RunningTrigger, { deferred, quiet_until }: sto
   deferred ? quiet_until : started_at
 
 /** The devices of a batch with their users, and with the properties of their targets. */
-async function loadOwn(tx: Db, projectId: ProjectId, triggerId: string, { device_ids, places }: store.BatchRow) {
-  const recipients = await loadRecipients(tx, projectId, device_ids)
+async function loadOwn(db: Db, projectId: ProjectId, triggerId: string, { device_ids, places }: store.BatchRow) {
+  const recipients = await loadRecipients(db, projectId, device_ids)
   if (!places) return recipients
-  const own = await targetProperties(tx, projectId, triggerId, places)
+  const own = await targetProperties(db, projectId, triggerId, places)
   const ownOf = new Map(device_ids.map((id, index) => [id, own.get(places[index]!)]))
   return recipients.map((recipient) => ({ ...recipient, own: ownOf.get(recipient.device_id) }))
 }

@@ -8,13 +8,15 @@ import { nameStep, type RunningTrigger } from './expansion-store.ts'
 
 export type SequenceTrigger = Pick<
   RunningTrigger,
-  'id' | 'campaign_id' | 'campaign_version' | 'audience' | 'properties' | 'step'
+  'id' | 'campaign_id' | 'campaign_version' | 'audience' | 'properties' | 'step' | 'started_at'
 >
 
 /** Users in the steps of campaigns. */
 export interface Sequences {
   /** Lets users enter the steps of a campaign. Returns those who are in the steps already. */
   enter(tx: Db, projectId: ProjectId, trigger: SequenceTrigger, recipients: Recipient[]): Promise<ReadonlySet<string>>
+  /** The recipients of a trigger who have left the steps by the exit event. */
+  exited(projectId: ProjectId, trigger: SequenceTrigger, recipients: Recipient[]): Promise<ReadonlySet<string>>
   /** Lets the wait between the step of this trigger and the next one begin at this time, unless it began later. */
   waitFrom(tx: Db, projectId: ProjectId, trigger: SequenceTrigger, userIds: string[], from: Date): Promise<void>
 }
@@ -33,17 +35,27 @@ export async function enterSteps<One extends Recipient>(
   if (!first || trigger.origin === 'event' || trigger.origin === 'step') return { entered: recipients, refused: [] }
   if (trigger.step === null) await nameStep(tx, projectId, trigger.id, first.id)
   const underWay = await enter(tx, projectId, trigger, recipients)
-  if (underWay.size === 0) return { entered: recipients, refused: [] }
+  return withoutUsers(trigger.id, recipients, underWay, 'not_entered_again')
+}
+
+/** Skips the recipients who are one of these users. */
+export function withoutUsers<One extends Recipient>(
+  triggerId: string,
+  recipients: One[],
+  users: ReadonlySet<string>,
+  reason: string
+): { entered: One[]; refused: Skip[] } {
+  if (users.size === 0) return { entered: recipients, refused: [] }
   const skipOf = ({ device_id: value, user_id: userId }: Recipient): Skip => ({
-    triggerId: trigger.id,
+    triggerId,
     kind: 'device_id',
     value,
-    reason: 'not_entered_again',
+    reason,
     userId
   })
   return {
-    entered: recipients.filter(({ user_id }) => !underWay.has(user_id)),
-    refused: recipients.filter(({ user_id }) => underWay.has(user_id)).map(skipOf)
+    entered: recipients.filter(({ user_id }) => !users.has(user_id)),
+    refused: recipients.filter(({ user_id }) => users.has(user_id)).map(skipOf)
   }
 }
 

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
+import { createWinners } from '../../src/campaigns/texts/winner.ts'
+import { openPool } from '../../src/platform/db/db.ts'
+import type { ProjectId } from '../../src/platform/ids.ts'
 import { everyone, givenCampaign, givenMany, run, users } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
+import { silentLog } from '../support/log.ts'
 import { givenUser } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
 import { eventually, startService, type TestProject } from '../support/service.ts'
 
 const sender = scriptedSender()
 const service = await startService({}, { sender })
+const pool = openPool({ connectionString: service.databaseUrl }, silentLog, 1)
+after(() => pool.close())
 const titleTo = (device: string) =>
   (sender.pushes.findLast(({ deviceId }) => deviceId === device)?.content as Json | undefined)?.notification.title
 const messagesOf = async (project: TestProject, trigger: string): Promise<Json[]> =>
@@ -287,7 +293,7 @@ describe('the winner of variants', () => {
     assert.equal((await choose(other, { variant: 'b' })).status, 404)
   })
 
-  it('is chosen by the results once they leave no doubt', async () => {
+  it('is chosen by the results once they leave no doubt, and not again after it was taken back', async () => {
     const project = await service.project()
     await givenMany(service, project, 120, 'rate')
     await givenCampaign(service, project, { variants, message: undefined, winner: { after: 100, by: 'tapped' } })
@@ -305,5 +311,13 @@ describe('the winner of variants', () => {
     })
     assert.deepEqual([winner.variant, winner.by], ['a', 'tapped'])
     assert.ok(trigger_id)
+    assert.deepEqual((await choose(project, { variant: null })).json, { winners: [] })
+    assert.equal(await winnersOf(project), undefined)
+    const winners = createWinners(pool)
+    const projectId = project.id as ProjectId
+    assert.deepEqual(await winners.open(projectId, 'news'), [], 'results do not choose again what was taken back')
+    await winners.choose(projectId, 'tidings', 'news', { step: null, variant: 'a', by: 'tapped' })
+    assert.equal(await winnersOf(project), undefined)
+    assert.equal((await choose(project, { variant: 'b' })).json.winners[0].variant, 'b')
   })
 })

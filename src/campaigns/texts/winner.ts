@@ -6,14 +6,20 @@ import { checkCampaignId } from '../audience/request.ts'
 import type { Campaign } from '../definition/definition.ts'
 import { type CampaignRow, findCampaign, lockCampaign } from '../store.ts'
 import { type Texts, textsOf } from './choosing.ts'
-import { awaitingWinners, findWinners, setWinners, type Winner, type Winners } from './winners-store.ts'
+import { awaitingWinners, type Decision, findWinners, setWinners, type Winner, type Winners } from './winners-store.ts'
 
 type Experiment = Pick<Texts, 'step' | 'variants'>
 
-/** The winner of a step that counts: undefined if none was chosen, or if the variants are others by now. */
-export function winnerIn({ step, variants }: Experiment, winners: Winners | null | undefined): Winner | undefined {
-  const winner = winners?.[step ?? '']
-  return winner && winner.among.join() === variants.join() ? winner : undefined
+/** The decision on a step that counts: undefined if there is none, or if the variants are others by now. */
+function decisionIn({ step, variants }: Experiment, winners: Winners | null | undefined): Decision | undefined {
+  const decision = winners?.[step ?? '']
+  return decision && decision.among.join() === variants.join() ? decision : undefined
+}
+
+/** The winner of a step that counts. */
+export function winnerIn(experiment: Experiment, winners: Winners | null | undefined): Winner | undefined {
+  const decision = decisionIn(experiment, winners)
+  return decision && decision.variant !== null ? { ...decision, variant: decision.variant } : undefined
 }
 
 /** Looks winners up, if any of these has variants. Returns how to find the variant that all get. */
@@ -60,14 +66,13 @@ export function createWinners(pool: Pool) {
         if (!row) throw new Refusal('not_found', `There is no campaign "${id}".`)
         const experiment = experimentsOf(row.definition).find((one) => one.step === step)
         // Results decide nothing that was decided, or has changed, since they were read.
-        const late = !experiment?.variants.includes(variant ?? '') || winnerIn(experiment, row.winners)
+        const late = !experiment?.variants.includes(variant ?? '') || decisionIn(experiment, row.winners)
         if (by !== null && late) return row
         if (!experiment) throw refused('step', step === null ? 'must be a step with variants' : 'has no variants')
         if (variant !== null && !experiment.variants.includes(variant))
           throw refused('variant', `must be one of ${experiment.variants.join(', ')}, or null for none`)
-        const { [step ?? '']: _, ...others } = row.winners ?? {}
-        const chosen = { variant: variant!, among: experiment.variants, by, chosen_at: new Date().toISOString() }
-        const winners: Winners = variant === null ? others : { ...others, [step ?? '']: chosen }
+        const chosen = { variant, among: experiment.variants, by, chosen_at: new Date().toISOString() }
+        const winners: Winners = { ...row.winners, [step ?? '']: chosen }
         await setWinners(tx, projectId, id, winners)
         const details = { variant, ...(step !== null && { step }), ...(by && { by }) }
         await recordAudit(tx, projectId, { actor, action: 'campaign.choose_winner', target: id, details })
@@ -84,7 +89,7 @@ export function createWinners(pool: Pool) {
       const rule = row?.definition.winner
       if (!row || !rule) return []
       return experimentsOf(row.definition)
-        .filter((experiment) => !winnerIn(experiment, row.winners))
+        .filter((experiment) => !decisionIn(experiment, row.winners))
         .map((experiment) => ({ ...experiment, rule }))
     }
   }

@@ -2,18 +2,21 @@ import type { Db } from '../../platform/db/db.ts'
 import { statement } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 
-/** A variant that all recipients get from now on. */
-export interface Winner {
-  variant: string
+/** A variant that all recipients get from now on, or that none is to be chosen. */
+export interface Decision {
+  /** Null: a person took the winner back, and results must not choose one again. */
+  variant: string | null
   /** The variants it was chosen among. It counts only while a version has the same ones. */
   among: readonly string[]
-  /** The rate that decided; null: it was chosen by hand. */
+  /** The rate that decided; null: it was decided by hand. */
   by: 'conversion' | 'tapped' | 'delivered' | null
   chosen_at: string
 }
 
-/** Winners by step; the key of a campaign without steps is empty. */
-export type Winners = Readonly<Record<string, Winner>>
+export type Winner = Decision & { variant: string }
+
+/** Decisions by step; the key of a campaign without steps is empty. */
+export type Winners = Readonly<Record<string, Decision>>
 
 const find = statement(
   'campaigns.winners',

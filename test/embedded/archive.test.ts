@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import fs, { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startArchiver } from '../../src/platform/archive/archiver.ts'
 import { recover } from '../../src/platform/archive/recovery.ts'
+import { holdDataFolder } from '../../src/platform/db/embedded/data-folder.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/embedded.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import { run } from '../cli/service.ts'
@@ -47,6 +49,57 @@ async function momentAfter(work: Promise<unknown>): Promise<Date> {
 }
 
 const noted = async (url: string) => (await query(url, 'select value from noted order by 1')).map(({ value }) => value)
+
+/** Writes a base that was copied at a time. Its files are of a PostgreSQL that none of ours reads. */
+async function plantBase(archive: string, at: Date): Promise<void> {
+  const folder = join(archive, 'base', String(at.getTime()))
+  await mkdir(join(folder, 'postgres'), { recursive: true })
+  await writeFile(join(folder, 'postgres', 'PG_VERSION'), '7\n')
+  const base = { began_at: at.toISOString(), ended_at: at.toISOString(), wal: '000000010000000000000001' }
+  await writeFile(join(folder, 'base.json'), JSON.stringify(base))
+}
+
+/** The system fails calls of a function with a code, until the returned function is called. */
+function failing(t: TestContext, name: 'rename' | 'copyFile', code: string, concerns: (from: string) => boolean) {
+  const real: (from: string, to: string) => Promise<void> = fs[name]
+  const made = t.mock.method(fs, name, async (from: string, to: string) => {
+    if (concerns(from)) throw Object.assign(new Error(`${code}: ${name} '${from}' -> '${to}'`), { code })
+    return real(from, to)
+  })
+  syncBuiltinESMExports()
+  const restore = () => {
+    made.mock.restore()
+    syncBuiltinESMExports()
+  }
+  atEnd(t, restore)
+  return restore
+}
+
+it('a database that cannot be moved aside stays as it was, and the error says why', async (t) => {
+  const [archive, dataDir] = [await tempFolder(t), await tempFolder(t)]
+  await plantBase(archive, new Date())
+  const folder = join(dataDir, 'postgres')
+  await mkdir(folder)
+  await writeFile(join(folder, 'row'), 'mine')
+  // As a folder that is a mount is refused.
+  failing(t, 'rename', 'EBUSY', (from) => from === folder)
+  const given = { archive, dataDir, at: undefined, replace: true, say: () => {}, finish: async () => {} }
+  await assert.rejects(recover(given), { name: 'OperatorError', message: /cannot be moved aside.*EBUSY/ })
+  assert.equal(await readFile(join(folder, 'row'), 'utf8'), 'mine')
+  assert.deepEqual((await readdir(dataDir)).sort(), ['postgres', 'tidings.lock'])
+})
+
+it('a data folder in use is refused before an archive is restored into it', async (t) => {
+  const [archive, dataDir] = [await tempFolder(t), await tempFolder(t)]
+  await plantBase(archive, new Date())
+  const hold = await holdDataFolder(dataDir)
+  atEnd(t, hold.release)
+  const given = { archive, dataDir, at: undefined, replace: true, say: () => {}, finish: async () => {} }
+  await assert.rejects(recover(given), /Tidings already runs on/)
+  await hold.release()
+  // A base that no PostgreSQL of ours reads is refused later.
+  await assert.rejects(recover(given), /was written by PostgreSQL 7/)
+})
 
 it('an archive that cannot be used is reported until it works, and a stop does not wait for it', async (t) => {
   const foreign = await tempFolder(t)

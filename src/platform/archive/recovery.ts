@@ -2,7 +2,7 @@ import { cp, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { source } from '../db/embedded/archiving.ts'
 import { checkCluster } from '../db/embedded/cluster.ts'
-import { makeDataFolder } from '../db/embedded/data-folder.ts'
+import { holdDataFolder, makeDataFolder } from '../db/embedded/data-folder.ts'
 import { startEmbedded } from '../db/embedded/embedded.ts'
 import { OperatorError } from '../errors.ts'
 import { type Base, basesIn, listBases } from './base.ts'
@@ -46,42 +46,65 @@ export async function chooseBase(
 }
 
 /**
- * Restores the files of a base and lets PostgreSQL replay the WAL up to the moment. The new database gets its name when all
- * files are there. If the recovery fails, the former database is put back.
+ * Restores the files of a base and lets PostgreSQL replay the WAL up to the moment. The data folder is locked meanwhile: a
+ * service that starts during the copy would write to a database that is then moved aside.
  */
-export async function recover({ archive, at, replace, say, finish, signal, ...options }: Recovery): Promise<Recovered> {
-  const { base, next } = await chooseBase(archive, at)
-  const dataDir = await makeDataFolder(options.dataDir)
+export async function recover(recovery: Recovery): Promise<Recovered> {
+  const { base, next } = await chooseBase(recovery.archive, recovery.at)
+  const dataDir = await makeDataFolder(recovery.dataDir)
+  const hold = await holdDataFolder(dataDir)
+  try {
+    return await replace({ ...recovery, dataDir }, base, next)
+  } finally {
+    await hold.release()
+  }
+}
+
+/** The new database gets its name when all files are there. If the recovery fails, the former database is put back. */
+async function replace(recovery: Recovery, base: Base, next: Base | undefined): Promise<Recovered> {
+  const { archive, dataDir, at, say, finish, signal } = recovery
   const folder = join(dataDir, 'postgres')
   const exists = (await stat(folder).catch(() => undefined)) !== undefined
-  if (exists && !replace)
+  if (exists && !recovery.replace)
     throw new OperatorError(
       `${folder} holds a database already. Set DATA_DIR to a new folder, or give --replace, which moves it aside.`
     )
   if (exists) await refuseRunning(folder)
   const fresh = await mkdtemp(`${folder}.new-`)
   let aside: string | undefined
+  /** Until then `folder` is the former database, which must stay. */
+  let isPlaced = false
   try {
     await cp(join(basesIn(archive), base.name, 'postgres'), fresh, { recursive: true })
     const { segments, damaged } = await unpackSegments(archive, join(fresh, source), base, next)
     if (damaged) say(`Warning: ${damaged} is damaged. What was written in it and after it cannot be restored.`)
     await writeFile(join(fresh, 'recovery.signal'), '')
-    if (exists) {
-      aside = `${folder}.before-${Date.now()}`
-      await rename(folder, aside)
-    }
+    if (exists) aside = await moveAside(folder)
     await rename(fresh, folder)
+    isPlaced = true
     await checkCluster(folder)
-    const server = await startEmbedded({ dataDir, say, recovery: { at }, ...(signal && { signal }) })
+    const server = await startEmbedded({ dataDir, say, isHeld: true, recovery: { at }, ...(signal && { signal }) })
     await finish(server.url).finally(server.stop)
     await rm(join(folder, source), { recursive: true, force: true })
     return { base, segments, aside }
   } catch (error) {
-    await rm(fresh, { recursive: true, force: true })
-    if (aside || !exists) await rm(folder, { recursive: true, force: true })
+    if (isPlaced) await rm(folder, { recursive: true, force: true })
     if (aside) await rename(aside, folder)
+    await rm(fresh, { recursive: true, force: true })
     throw explained(error, archive, at)
   }
+}
+
+async function moveAside(folder: string): Promise<string> {
+  const aside = `${folder}.before-${Date.now()}`
+  await rename(folder, aside).catch((error: Error) => {
+    throw new OperatorError(
+      `${folder} cannot be moved aside, and stays as it was: ${error.message}. If it is a mount, set DATA_DIR to a new folder.`,
+      1,
+      { cause: error }
+    )
+  })
+  return aside
 }
 
 async function refuseRunning(folder: string): Promise<void> {

@@ -35,6 +35,8 @@ export interface EmbeddedOptions {
   cacheMb?: number
   /** Whether PostgreSQL archives its WAL, for an archiver to carry away. */
   archives?: boolean
+  /** Whether the caller has locked the data folder, and unlocks it. */
+  isHeld?: boolean
   /** Recovers from an archive, as in `Cluster`. */
   recovery?: Cluster['recovery']
   /** Cancels a start that is under way. */
@@ -56,7 +58,7 @@ export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptio
   signal?.throwIfAborted()
   const installed = findBinaries()
   const dataDir = await makeDataFolder(options.dataDir)
-  const hold = await holdDataFolder(dataDir)
+  const hold = options.isHeld ? undefined : await holdDataFolder(dataDir)
   try {
     const folder = join(dataDir, 'postgres')
     const exists = await checkCluster(folder)
@@ -81,11 +83,11 @@ export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptio
       async stop() {
         await keeper.stop()
         await rm(cluster.socketDir, { recursive: true, force: true })
-        await hold.release()
+        await hold?.release()
       }
     }
   } catch (error) {
-    await hold.release()
+    await hold?.release()
     throw folderProblem(dataDir, error)
   }
 }

@@ -59,7 +59,7 @@ async function plantBase(archive: string, at: Date): Promise<void> {
   await writeFile(join(folder, 'base.json'), JSON.stringify(base))
 }
 
-/** The system fails calls of a function with a code, until the returned function is called. */
+/** The system fails calls of a function that concern a path, with a code, until the test ends. */
 function failing(t: TestContext, name: 'rename' | 'copyFile', code: string, concerns: (from: string) => boolean) {
   const real: (from: string, to: string) => Promise<void> = fs[name]
   const made = t.mock.method(fs, name, async (from: string, to: string) => {
@@ -67,12 +67,10 @@ function failing(t: TestContext, name: 'rename' | 'copyFile', code: string, conc
     return real(from, to)
   })
   syncBuiltinESMExports()
-  const restore = () => {
+  atEnd(t, () => {
     made.mock.restore()
     syncBuiltinESMExports()
-  }
-  atEnd(t, restore)
-  return restore
+  })
 }
 
 it('a database that cannot be moved aside stays as it was, and the error says why', async (t) => {
@@ -118,6 +116,22 @@ it('an archive that cannot be used is reported until it works, and a stop does n
     assert.doesNotMatch(said.join(), /works again/)
     await database.stop()
   }
+})
+
+it('an archive on a full disk removes what no moment needs before it copies the database', async (t) => {
+  const [dataDir, archive] = [await preparedFolder(t), join(await tempFolder(t), 'archive')]
+  const server = await startEmbedded({ dataDir, say: () => {}, archives: true })
+  atEnd(t, server.stop)
+  const daysAgo = [9, 8, 2].map((days) => new Date(Date.now() - days * 86_400_000))
+  for (const at of daysAgo) await plantBase(archive, at)
+  const { url, folder } = server
+  failing(t, 'copyFile', 'ENOSPC', (from) => from.startsWith(folder))
+  const said: string[] = []
+  const archiver = startArchiver({ url, folder, archive, days: 1, say: (line) => void said.push(line) })
+  await eventually(() => assert.match(said.join(), /ENOSPC/), 30_000)
+  await archiver.stop()
+  const kept = await readdir(join(archive, 'base'))
+  assert.deepEqual(kept, [String(daysAgo[2]!.getTime())], 'the newest base before the kept days')
 })
 
 it('an archive restores the embedded database as it was at a moment', async (t) => {

@@ -73,7 +73,10 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
     }
   }
 
-  /** Makes a base if the newest one is a day old, or the WAL since then is not whole; removes what is too old. */
+  /**
+   * Removes what is too old, and makes a base if the newest one is a day old, or the WAL since then is not whole. The removal
+   * comes first: on a full disk it makes the room for the base.
+   */
   async function renew(): Promise<void> {
     await makeFolder(archive)
     const client = new pg.Client({ connectionString: url, application_name: 'tidings archive' })
@@ -82,6 +85,7 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
     try {
       const timeline = await checkOwner(client, folder, archive)
       isOurs = true
+      await removeOld(archive, days)
       const gapFile = join(folder, spool, gap)
       const newest = (await listBases(archive)).at(-1)
       const isOld = !newest || Date.now() - Date.parse(newest.began_at) > dayMs
@@ -93,7 +97,6 @@ export function startArchiver({ url, folder, archive, days, say }: ArchiverOptio
     } finally {
       await client.end().catch(() => {})
     }
-    await removeOld(archive, days)
   }
 
   const loop = (async () => {

@@ -21,7 +21,7 @@ export function createRoom({ ofNode, ofOne, longestMs } = usual) {
   const waiting = new Set<Waiting>()
   let all = 0
 
-  const fits = ({ caller, bytes }: Waiting): boolean =>
+  const fits = (caller: string, bytes: number): boolean =>
     all + bytes <= ofNode && (taken.get(caller) ?? 0) + bytes <= ofOne
 
   function add(caller: string, bytes: number): void {
@@ -33,31 +33,34 @@ export function createRoom({ ofNode, ofOne, longestMs } = usual) {
 
   function free(caller: string, bytes: number): void {
     add(caller, -bytes)
-    for (const entry of waiting) if (fits(entry)) entry.begin()
+    for (const entry of waiting) if (fits(entry.caller, entry.bytes)) entry.begin()
   }
+
+  const wait = (caller: string, bytes: number) =>
+    new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        waiting.delete(entry)
+        reject(new Refusal('rate_limited', 'Too many compressed bodies of this caller are large at once.'))
+      }, longestMs)
+      const entry: Waiting = {
+        caller,
+        bytes,
+        begin() {
+          clearTimeout(timer)
+          waiting.delete(entry)
+          add(caller, bytes)
+          resolve()
+        }
+      }
+      waiting.add(entry)
+    })
 
   return {
     /** Waits for room, and returns a function that frees it once. Throws where none becomes free in time. */
     async take(caller: string, wanted: number): Promise<() => void> {
       const bytes = Math.min(wanted, ofOne)
-      await new Promise<void>((resolve, reject) => {
-        const timer = setTimeout(() => {
-          waiting.delete(entry)
-          reject(new Refusal('rate_limited', 'Too many compressed bodies of this caller are large at once.'))
-        }, longestMs)
-        const entry: Waiting = {
-          caller,
-          bytes,
-          begin() {
-            clearTimeout(timer)
-            waiting.delete(entry)
-            add(caller, bytes)
-            resolve()
-          }
-        }
-        if (fits(entry)) entry.begin()
-        else waiting.add(entry)
-      })
+      if (fits(caller, bytes)) add(caller, bytes)
+      else await wait(caller, bytes)
       let isTaken = true
       return () => {
         if (!isTaken) return

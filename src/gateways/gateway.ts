@@ -114,17 +114,6 @@ export const later = (
   { scope = 'push', pushback = false }: { scope?: Later['scope']; pushback?: boolean } = {}
 ): Later => ({ kind: 'retry', reason, message: failureReasons[reason], gatewayCode, afterMs, scope, pushback })
 
-/** The longest wait that a gateway may demand: a longer `Retry-After` is cut to an hour. */
-const longestWaitMs = 3_600_000
-
-/** RFC 9110: seconds, or a date. */
-export function retryAfterMs(headers: IncomingHttpHeaders, now = Date.now()): number | undefined {
-  const text = headers['retry-after']
-  if (!text) return undefined
-  const wanted = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
-  return Number.isNaN(wanted) ? undefined : Math.min(Math.max(wanted, 0), longestWaitMs)
-}
-
 /** Proxies in front of gateways respond with HTML; it reads as an empty object. */
 export function jsonOf(body: string): Record<string, unknown> {
   if (!body.trimStart().startsWith('{')) return {}

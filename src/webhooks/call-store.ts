@@ -92,19 +92,28 @@ const postpone = statement(
 /** The columns of a CallRow. */
 export const columns =
   'id, state, source_kind, source_id, url, attempts, last_status, last_error, created_at, next_at, settled_at'
+/** The url that the webhook of a call c has now. Calls to agents have none of their own. */
+const urlNow = `coalesce((select w.url from webhooks w
+                           where w.project_id = $1 and c.source_kind = 'outcome' and w.id::text = c.source_id), c.url)`
+/** Calls to a webhook that was deleted are kept only to be read. */
+const hasWebhook = `(c.source_kind <> 'outcome'
+                     or exists (select 1 from webhooks w where w.project_id = $1 and w.id::text = c.source_id))`
 const replay = statement(
   'webhooks.replay_call',
-  `update webhook_calls set state = 'pending', attempts = 0, next_at = $3, expires_at = $4, settled_at = null
-    where project_id = $1 and id = $2
+  `update webhook_calls c
+      set state = 'pending', url = ${urlNow}, attempts = 0, next_at = $3, expires_at = $4, settled_at = null
+    where c.project_id = $1 and c.id = $2 and ${hasWebhook}
    returning ${columns}, lane`
 )
 const replayFailed = statement(
   'webhooks.replay_failed_calls',
-  `update webhook_calls set state = 'pending', attempts = 0, next_at = $2, expires_at = $3, settled_at = null
-    where project_id = $1 and state = 'failed' and id in (
-     select id from webhook_calls
-      where project_id = $1 and state = 'failed' and id >= $4 and ($5::text is null or source_id = $5)
-      order by id limit $6)
+  `update webhook_calls c
+      set state = 'pending', url = ${urlNow}, attempts = 0, next_at = $2, expires_at = $3, settled_at = null
+    where c.project_id = $1 and c.state = 'failed' and c.id in (
+     select c.id from webhook_calls c
+      where c.project_id = $1 and c.state = 'failed' and c.id >= $4 and ($5::text is null or c.source_id = $5)
+        and ${hasWebhook}
+      order by c.id limit $6)
    returning lane`
 )
 const dropOldAttempts = statement(
@@ -114,7 +123,7 @@ const dropOldAttempts = statement(
 )
 const redirect = statement(
   'webhooks.redirect_calls',
-  `update webhook_calls set url = $3 where project_id = $1 and source_id = $2 and state = 'pending'`
+  `update webhook_calls set url = $3, next_at = $4 where project_id = $1 and source_id = $2 and state = 'pending'`
 )
 const dropOf = statement(
   'webhooks.drop_calls',
@@ -203,8 +212,9 @@ export const replayFailedCalls = async (
     ])
   ).map(({ lane }) => lane)
 
+/** Sends the waiting calls of a webhook to another url, from now on: the pause was for the one before. */
 export const redirectCalls = (db: Db, projectId: ProjectId, sourceId: string, url: string) =>
-  db.run(redirect, [projectId, sourceId, url])
+  db.run(redirect, [projectId, sourceId, url, new Date()])
 
 export const dropLane = (db: Db, projectId: ProjectId, lane: string) => db.run(dropIn, [projectId, lane])
 export const dropCallsOf = (db: Db, projectId: ProjectId, sourceId: string) => db.run(dropOf, [projectId, sourceId])

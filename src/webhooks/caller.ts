@@ -3,6 +3,7 @@ import https from 'node:https'
 import type { Allowed } from '../platform/net/addresses.ts'
 import { guardedLookup, type Resolve, refuseUrl, resolveFor } from '../platform/net/guard.ts'
 import { http } from '../platform/net/node-http.ts'
+import { retryAfterMs } from '../platform/net/retry-after.ts'
 import { steadyMs } from '../platform/time.ts'
 import { version } from '../platform/version.ts'
 
@@ -203,7 +204,6 @@ function answerOf({ statusCode = 0, headers }: IncomingMessage): Answer {
     statusCode >= 300 && statusCode < 400
       ? `answered ${statusCode}; redirects are not followed`
       : `answered ${statusCode}`
-  const seconds = Number(headers['retry-after'])
-  const asked = Number.isFinite(seconds) && seconds > 0 && headers['retry-after'] !== undefined
-  return { status: statusCode, error, ...(asked && { retryAfterMs: Math.min(seconds, 3_600) * 1000 }) }
+  const waitMs = retryAfterMs(headers)
+  return { status: statusCode, error, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }
 }

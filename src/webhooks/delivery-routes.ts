@@ -63,11 +63,15 @@ export function deliveryRoutes(manage: Routes<ManageCaller, ManageAccess>, webho
     {
       summary: 'Make a call again, from its first attempt',
       access: 'editor',
-      answer: DeliveryAnswer
+      answer: DeliveryAnswer,
+      refusals: ['conflict']
     },
     async ({ caller, params }) => {
       const id = known(params.delivery_id, 'delivery')
-      return wireDelivery((await webhooks.replay(caller.actor, caller.project!.id, id)) ?? noDelivery())
+      const replayed = await webhooks.replay(caller.actor, caller.project!.id, id)
+      if (replayed) return wireDelivery(replayed)
+      if (!(await webhooks.findCall(caller.project!.id, id))) return noDelivery()
+      throw new Refusal('conflict', 'The webhook of this delivery was deleted.')
     }
   )
 

@@ -151,13 +151,15 @@ export const batchEventsJob = (pool: Pool, { enqueue }: Pick<ReturnType<typeof c
     everyMs,
     async run({ signal }) {
       // Runs in rounds, one batch for each webhook, so that a large backlog of one does not delay the others.
-      for (;;) {
-        const waiting = await store.waitingWebhooks(pool)
-        if (waiting.length === 0) return
+      for (let after: store.WaitingWebhook | undefined; ; ) {
+        const waiting = await store.waitingWebhooks(pool, after)
+        if (waiting.length === 0 && !after) return
         for (const { projectId, webhookId } of waiting) {
           signal.throwIfAborted()
           await pool.transaction((tx) => makeCalls(tx, projectId, webhookId, enqueue))
         }
+        // The round goes on behind the last one: webhooks that always have events would hide those behind them.
+        after = waiting.at(-1)
       }
     }
   })
@@ -168,8 +170,9 @@ async function makeCalls(
   webhookId: string,
   enqueue: ReturnType<typeof createDelivery>['enqueue']
 ): Promise<void> {
+  // Locked: a change of the url sends the calls that it sees to the new one, and it would not see these.
+  const webhook = await store.lockWebhook(tx, projectId, webhookId)
   const events = await store.takeEvents(tx, projectId, webhookId)
-  const webhook = await store.findWebhook(tx, projectId, webhookId)
   // The webhook was deleted since.
   if (!webhook) return
   const userIds = events.flatMap(({ data }) => (typeof data.user_id === 'string' ? [data.user_id] : []))

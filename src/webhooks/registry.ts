@@ -4,6 +4,7 @@ import { refusing } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { changesOf, recordAudit } from '../projects/projects.ts'
 import { dropCallsOf, redirectCalls } from './call-store.ts'
+import { laneOf } from './outcomes.ts'
 import { type EventType, eventTypes } from './schemas.ts'
 import { projectOwner, type Secrets } from './secrets.ts'
 import * as store from './webhook-store.ts'
@@ -23,8 +24,10 @@ export function createRegistry(options: {
   pool: Pool
   secrets: Secrets
   refuse: (url: string, projectId: ProjectId) => Promise<string | null>
+  /** Makes the waiting calls of a lane that are due. */
+  wake: (tx: Db, projectId: ProjectId, lane: string) => Promise<unknown>
 }) {
-  const { pool, secrets, refuse } = options
+  const { pool, secrets, refuse, wake } = options
 
   async function checkUrl(projectId: ProjectId, url: string | undefined): Promise<void> {
     const reason = url === undefined ? null : await refuse(url, projectId)
@@ -60,7 +63,7 @@ export function createRegistry(options: {
     async get(projectId: ProjectId, id: string): Promise<store.WebhookRow> {
       return (await store.findWebhook(pool, projectId, id)) ?? noWebhook()
     },
-    /** Waiting calls go to the new url. */
+    /** Waiting calls go to a new url at once. */
     async change(actor: string, projectId: ProjectId, id: string, changes: store.WebhookChanges) {
       await checkUrl(projectId, changes.url)
       const wanted = {
@@ -71,7 +74,10 @@ export function createRegistry(options: {
       return pool.transaction(async (tx) => {
         const before = (await store.lockWebhook(tx, projectId, id)) ?? noWebhook()
         const row = (await store.changeWebhook(tx, projectId, id, wanted)) ?? noWebhook()
-        if (changes.url !== undefined) await redirectCalls(tx, projectId, id, changes.url)
+        if (changes.url !== undefined && changes.url !== before.url) {
+          await redirectCalls(tx, projectId, id, changes.url)
+          await wake(tx, projectId, laneOf(id))
+        }
         const details = { name: nameOf(before), ...changesOf(shown(before), shown(row)) }
         await recordAudit(tx, projectId, { actor, action: 'webhook.update', target: id, details })
         return row

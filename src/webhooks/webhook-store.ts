@@ -56,6 +56,7 @@ const waiting = statement(
   'webhooks.waiting',
   `select w.project_id as "projectId", w.id as "webhookId" from webhooks w
     where exists (select 1 from webhook_events e where e.project_id = w.project_id and e.webhook_id = w.id)
+      and ($1::text is null or (w.project_id, w.id) > ($1, $2::uuid))
     order by w.project_id, w.id limit 500`,
   { acrossProjects: 'one job makes calls of the events of all projects' }
 )
@@ -121,8 +122,14 @@ export const bookEvents = (
     booked.map(({ events }) => JSON.stringify(events))
   ])
 
-/** The webhooks with events that are not part of a call yet. */
-export const waitingWebhooks = (db: Db) => db.query<{ projectId: ProjectId; webhookId: string }>(waiting)
+export interface WaitingWebhook {
+  projectId: ProjectId
+  webhookId: string
+}
+
+/** The next webhooks behind one, or the first ones, with events that are not part of a call yet. */
+export const waitingWebhooks = (db: Db, after: WaitingWebhook | undefined) =>
+  db.query<WaitingWebhook>(waiting, [after?.projectId ?? null, after?.webhookId ?? null])
 
 /** Takes a batch of the waiting events of a webhook, in order. */
 export async function takeEvents(db: Db, projectId: ProjectId, webhookId: string): Promise<BookedEvent[]> {

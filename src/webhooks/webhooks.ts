@@ -74,7 +74,7 @@ export function createWebhooks(options: WebhookOptions) {
   })
   const refuse = async (url: string, projectId: ProjectId) =>
     refuseAddress(url, allowPrivate || ((await mayBeLocal(projectId)) && 'loopback'), resolve)
-  const registry = createRegistry({ pool, secrets, refuse })
+  const registry = createRegistry({ pool, secrets, refuse, wake: delivery.wake })
 
   /** Runs hourly: deletes old calls and events of deleted webhooks, and adds a job to lanes without one. */
   const keep = recurring({

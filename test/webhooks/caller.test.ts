@@ -89,6 +89,9 @@ test('redirects are not followed and count as failures, like every status but 2x
   assert.equal((await caller.call(request(receiver.url))).retryAfterMs, 7000)
   receiver.respond = (_, response) => response.writeHead(429, { 'retry-after': '9'.repeat(20) }).end()
   assert.equal((await caller.call(request(receiver.url))).retryAfterMs, 3_600_000)
+  const [date, until] = ['Tue, 18 Nov 2025 09:30:00 GMT', 'Tue, 18 Nov 2025 09:30:20 GMT']
+  receiver.respond = (_, response) => response.writeHead(503, { date, 'retry-after': until }).end()
+  assert.equal((await caller.call(request(receiver.url))).retryAfterMs, 20_000)
 })
 
 test('a name that resolves to a private address at the time of the connection is not connected to', async (t) => {

@@ -160,4 +160,46 @@ describe('/manage/v1/projects/{id}/webhook-deliveries', () => {
     const { items } = (await service.manage('GET', `/projects/${project.id}/audit`)).json
     assert.equal(items.find(({ action }: Json) => action === 'webhook_delivery.replay_failed').details.count, 2)
   })
+
+  it('are replayed to the url that the webhook has now, and not after it was deleted', async () => {
+    const { own, webhook, calls } = await webhookOf(['message.accepted'])
+    receiver.respond = (_, response) => response.writeHead(410).end()
+    const { delivery_id } = (await service.manage('POST', `${own}/webhooks/${webhook.id}:test`)).json
+    const moved = `/${newId()}`
+    const at = `${own}/webhooks/${webhook.id}`
+    assert.equal((await service.manage('PATCH', at, { json: { url: receiver.url + moved } })).status, 200)
+    const replayed = await service.manage('POST', `${own}/webhook-deliveries/${delivery_id}:replay`)
+    assert.deepEqual([replayed.status, replayed.json.url], [200, receiver.url + moved])
+    const arrived = () => receiver.received.filter(({ path }) => path === moved).length
+    await eventually(() => assert.equal(arrived(), 1))
+    const failed = async () => (await service.manage('GET', `${own}/webhook-deliveries?state=failed`)).json.items.length
+    await eventually(async () => assert.equal(await failed(), 1))
+    const all = () => service.manage('POST', `${own}/webhook-deliveries:replay-failed`, { json: {} })
+    assert.deepEqual((await all()).json, { replayed: 1 })
+    await eventually(() => assert.equal(arrived(), 2))
+    await eventually(async () => assert.equal(await failed(), 1))
+    assert.equal((await service.manage('DELETE', at)).status, 200)
+    const refused = await service.manage('POST', `${own}/webhook-deliveries/${delivery_id}:replay`)
+    assert.deepEqual([refused.status, refused.json.code], [409, 'conflict'])
+    assert.match(refused.json.error, /webhook of this delivery was deleted/)
+    assert.deepEqual((await all()).json, { replayed: 0 })
+    assert.equal(calls().length, 1, 'the old url got the first call only')
+  })
+
+  it('waiting ones go to a corrected url at once, whatever the pause of the one before', async () => {
+    const { project, own, webhook, calls } = await webhookOf(['message.accepted'])
+    receiver.respond = ({ path }, response) =>
+      path.startsWith('/right')
+        ? response.writeHead(204).end()
+        : response.writeHead(503, { 'retry-after': '3600' }).end()
+    await tell(project.id, [outcome()])
+    await eventually(() => assert.equal(calls().length, 1))
+    const right = `/right/${newId()}`
+    await eventually(async () => {
+      const { items } = (await service.manage('GET', `${own}/webhook-deliveries`)).json
+      assert.ok(Date.parse(items[0].next_at) > Date.now() + 3_000_000)
+    })
+    await service.manage('PATCH', `${own}/webhooks/${webhook.id}`, { json: { url: receiver.url + right } })
+    await eventually(() => assert.ok(receiver.received.some(({ path }) => path === right)))
+  })
 })

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http2'
 import { isObject } from '../../platform/fields.ts'
-import { credentialWrong, later, refused, retryAfterMs, tokenDead, type Verdict } from '../gateway.ts'
+import { retryAfterMs } from '../../platform/net/retry-after.ts'
+import { credentialWrong, later, refused, tokenDead, type Verdict } from '../gateway.ts'
 
 const retryQuotaMs = 60_000
 const retryDeviceMs = 60_000

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http2'
-import { credentialWrong, later, refused, retryAfterMs, tokenDead, type Verdict } from '../gateway.ts'
+import { retryAfterMs } from '../../platform/net/retry-after.ts'
+import { credentialWrong, later, refused, tokenDead, type Verdict } from '../gateway.ts'
 
 const retryOverloadMs = 10_000
 const retryLimitMs = 30_000

@@ -112,8 +112,9 @@ export function openPool(
     idleTimeoutMillis: 60_000
   })
   if (!isLent) pool.on('connect', interpret)
-  // An idle connection that dies affects no request: the pool drops it and opens another when needed.
-  pool.on('error', (error) => log.warn({ error: error.message }, 'a database connection was lost'))
+  // An idle connection that dies affects no request: the pool drops it and opens another when needed. A server that is
+  // stopped after the pool may cut connections that are saying goodbye.
+  pool.on('error', (error) => pool.ending || log.warn({ error: error.message }, 'a database connection was lost'))
   const limit = atTheLimit(pool, size, connectMs, log)
   const doubtful = (error: unknown): never => {
     if (isReadOnly(error)) servers.doubt()

@@ -16,6 +16,8 @@ const retryMs = 100
  */
 const tableLock = '2s'
 const pauseMs = 1_000
+/** PostgreSQL ends one of two transactions that wait for each other, which may be this one: rolled back, it can run again. */
+const deadlockDetected = '40P01'
 const lockNotAvailable = '55P03'
 
 export interface Migrating {
@@ -132,7 +134,8 @@ async function applyWhole(client: pg.Client, migration: Migration): Promise<void
       await client.query('commit')
       return
     } catch (error) {
-      if ((error as pg.DatabaseError).code !== lockNotAvailable || Date.now() > untilMs) throw error
+      const { code } = error as pg.DatabaseError
+      if ((code !== lockNotAvailable && code !== deadlockDetected) || Date.now() > untilMs) throw error
       await client.query('rollback')
     }
   }

@@ -158,11 +158,12 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
           const entry = { actor: caller.actor, action: 'member.remove', target: memberId, details }
           await audit(tx, membership.project_id, entry)
         }
+        await retire(tx, memberId)
+        // Any admin may invite any address: that an invitation is taken back must change nothing for its person elsewhere.
+        if (ending.every(({ accepted_at }) => accepted_at === null)) return
         // A link was made for what the member belonged to when it was made.
         await removeLinks(tx, memberId, 'reset')
-        await retire(tx, memberId)
-        // Any admin may invite any address: that an invitation is taken back must not sign its person out elsewhere.
-        if (ending.some(({ accepted_at }) => accepted_at !== null)) await endSessionsOf(tx, { memberId })
+        await endSessionsOf(tx, { memberId })
       })
     },
     /**
@@ -199,6 +200,7 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
       // An invitation at the same time holds the row of its member until its membership is written.
       for (const id of ids.toSorted()) await store.lockMember(tx, id)
       const retired = await store.retireMembers(tx, ids, new Date())
+      for (const memberId of ids) await removeLinks(tx, memberId, 'reset')
       for (const memberId of retired) await endSessionsOf(tx, { memberId })
       if (retired.length > 0) await onRetired(tx, retired)
       await tx.run(notify, [changedChannel, 'members'])

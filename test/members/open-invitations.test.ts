@@ -5,7 +5,7 @@ import { startService } from '../support/service.ts'
 
 const service = await startService({}, quick)
 
-it('B.7: an invitation by another project, which is not accepted, takes a member from no admin', async () => {
+it('an invitation by another project, which is not accepted, takes a member from no admin', async () => {
   const [shop, other] = [await service.project(), await service.project()]
   const admin = await join(service, 'admin', shop.id)
   const member = await join(service, 'editor', shop.id)
@@ -20,7 +20,20 @@ it('B.7: an invitation by another project, which is not accepted, takes a member
   assert.equal((await stranger.manage('GET', sessions)).json.items.length, 0)
   assert.equal((await admin.manage('DELETE', sessions)).json.ended, 1)
   assert.equal((await member.manage('GET', '/projects')).status, 401)
+  // The invitation is taken back, which takes no link of others with it.
+  assert.equal((await stranger.manage('DELETE', `/members/${member.id}`)).status, 200)
   const used = await service.ask('POST', '/console/link:accept', { json: { code: before, password: goodPassword } })
   assert.equal(used.status, 200, used.text)
   assert.equal((await admin.manage('POST', `/members/${member.id}:reset`)).status, 201)
+})
+
+it('a member who is left with an open invitation alone is no business of other admins', async () => {
+  const [shop, other, third] = [await service.project(), await service.project(), await service.project()]
+  const member = await join(service, 'editor', shop.id)
+  const [inviting, stranger] = [await join(service, 'admin', other.id), await join(service, 'admin', third.id)]
+  const invited = { email: member.email, role: 'viewer', project_id: other.id }
+  assert.equal((await inviting.manage('POST', '/members', invited)).status, 201)
+  await service.sql('delete from memberships where member_id = $1 and project_id = $2', [member.id, shop.id])
+  for (const admin of [inviting, stranger])
+    assert.deepEqual((await admin.manage('GET', `/sessions?member_id=${member.id}`)).json.items, [])
 })

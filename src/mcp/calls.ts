@@ -23,7 +23,8 @@ export const createCalls =
       if ('refused' in performed) return failed(performed.refused)
       const result = resultOf(performed.task)
       const triggerId = skill.triggers && (result.structuredContent as { triggerId?: unknown } | undefined)?.triggerId
-      if (typeof triggerId === 'string') await follow(asked.caller.project.id, triggerId, context)
+      // The trigger is accepted: a fault while it is followed must not tell the caller to try again.
+      if (typeof triggerId === 'string') await follow(asked.caller.project.id, triggerId, context).catch(() => {})
       return result
     } catch (error) {
       return refusal(error)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ended, givenCampaign, readTrigger } from '../support/campaigns.ts'
@@ -245,5 +246,21 @@ describe('a yes and a cancel at the same moment', () => {
     assert.match(again.status.message.parts[0].text, /What this confirmationId stood for was canceled\./)
     const [{ n }] = await service.sql('select count(*)::int as n from triggers where project_id = $1', [project.id])
     assert.ok(n <= rounds.length)
+  })
+
+  it('cancel a task that asks about something else, whatever confirmation it names', async () => {
+    const { agent } = await shop()
+    const asked = await agent.send('Trigger campaign news for all users')
+    const { confirmationId } = asked.status.message.parts[1].data
+    assert.equal((await agent.send({ confirmationId, confirm: true })).status.state, 'completed')
+    const long = randomBytes(6_000).toString('base64')
+    for (const fields of [
+      { campaignId: 'news', segment: 'x', confirmationId },
+      { targets: [{ projectUserId: 'ana' }], confirmationId: long }
+    ]) {
+      const task = await agent.send({ skill: 'trigger-campaign', ...fields })
+      assert.equal(task.status.state, 'input-required', JSON.stringify(task.status))
+      assert.equal((await agent.result('cancel', { id: task.id })).status.state, 'canceled')
+    }
   })
 })

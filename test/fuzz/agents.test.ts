@@ -194,7 +194,7 @@ function assertEnvelope(sent: string | Buffer, answered: Json): void {
   try {
     const value = JSON.parse(sent.toString('utf8'))
     if (
-      typeof value?.id === 'number' ||
+      (typeof value?.id === 'number' && (Number.isSafeInteger(value.id) || !Number.isInteger(value.id))) ||
       (typeof value?.id === 'string' && value.id.isWellFormed() && value.id.length <= 255)
     )
       id = value.id

@@ -2,7 +2,7 @@ import type { Approvals } from '../../oversight/oversight.ts'
 import { type Discarding, discardedSentence } from '../../platform/backup/paused.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { claimKey } from '../../platform/idempotency/idempotency.ts'
-import { firstIdAt, type ProjectId } from '../../platform/ids.ts'
+import { firstIdAt, isUuid, type ProjectId } from '../../platform/ids.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { AgentError } from '../errors.ts'
 import { isInterrupted, isTerminal, type Task } from '../model.ts'
@@ -55,10 +55,16 @@ export function createCanceling({ tasks, skills, watch, idempotencyHours, dropAp
 
   /**
    * Whether a yes to the question of a task, which is locked, can have no effect any more. It may be a message of its own
-   * that names only the confirmation, so it needs the key of the confirmation, and this cancel claims it.
+   * that names only the confirmation, so it needs the key of the confirmation, and this cancel claims it. A task that asks
+   * about something else may name any confirmation: no yes can be meant for it.
    */
-  const takesNoYes = async (tx: Db, projectId: ProjectId, task: Task): Promise<boolean> =>
-    task.request.fields.confirmationId === undefined || (await claimEffect(tx, projectId, task)) !== 'other'
+  async function takesNoYes(tx: Db, projectId: ProjectId, task: Task): Promise<boolean> {
+    const { confirmationId } = task.request.fields
+    const question = task.request.pending as { shown?: { data: { confirmationId: unknown } } } | undefined
+    if (typeof confirmationId !== 'string' || !isUuid(confirmationId)) return true
+    if (task.status.state === 'input-required' && question?.shown?.data.confirmationId !== confirmationId) return true
+    return (await claimEffect(tx, projectId, task)) !== 'other'
+  }
 
   /** Cancels a task whose run has had no effect. Otherwise its run ends it, and undoes the effect as far as possible. */
   async function stop(tx: Db, projectId: ProjectId, task: Task, reason: string): Promise<Task | undefined> {

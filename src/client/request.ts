@@ -127,8 +127,8 @@ export function createTransport(settings: Settings, access: Access): Transport {
           .catch((error) => unanswered(operation, number + 1, error, signal))
         if (!(failure instanceof TidingsError)) return failure.result as never
         if (mayHaveArrived && isGone(operation, failure)) return {} as never
-        // A request that the rate limit refused had no effect.
-        mayHaveArrived ||= failure.kind !== 'rate_limited'
+        // A request that the service put off had no effect.
+        mayHaveArrived ||= failure.kind !== 'rate_limited' && failure.code !== 'overloaded'
         const mayHelp = failure.kind === 'rate_limited' || (isHarmless && isPassing(failure))
         if (!mayHelp || number >= retries || (failure.retryAfterMs ?? 0) > maxWaitMs) throw failure
         await wait(number, failure.retryAfterMs, signal).catch((reason) => {

@@ -104,7 +104,9 @@ describe('a call that fails', () => {
     }
     for (const lost of [cut, unavailable]) assert.deepEqual(await after(lost, limited, gone), {})
     await assert.rejects(after(gone), { kind: 'not_found', attempts: 1 })
-    await assert.rejects(after(limited, gone), { kind: 'not_found', attempts: 2 })
+    const putOff = json(503, { error: 'Later.', code: 'overloaded' }, { 'retry-after': '0' })
+    for (const refused of [limited, putOff])
+      await assert.rejects(after(refused, gone), { kind: 'not_found', attempts: 2 })
     const page: Answer = (response) => response.writeHead(404).end('<html>nginx</html>')
     await assert.rejects(after(cut, page), { kind: 'not_found', attempts: 2 })
     await assert.rejects(at((await given(t, cut, gone)).url).users.get('ana'), { kind: 'not_found', attempts: 2 })

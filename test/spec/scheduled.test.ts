@@ -274,7 +274,8 @@ describe('a scheduled campaign is refused', () => {
       '61 * * * *',
       '0 9 * * 8',
       ' 0 9 * * 1',
-      '0 0 31 4,6,9,11 *'
+      '0 0 31 4,6,9,11 *',
+      '0 0 30 2 *'
     ])
       assert.deepEqual(await faults({ cron }), ['schedule.cron'], cron)
     assert.deepEqual(await faults({ at: '2026-12-24T18:00', ends_at: '2026-12-25T18:00Z' }), ['schedule.ends_at'])

@@ -39,9 +39,8 @@ export function scheduleProblems({ schedule }: CampaignFields): Detail[] {
 function isCron(cron: string): boolean {
   if (!cronShape.test(cron)) return false
   try {
-    // Looking for a day that no year has, such as 31 April, may end in an error instead of a null.
-    new Cron(cron, { utcOffset: 0, mode: '5-part' }).nextRun()
-    return true
+    // Null for a day that no year has, such as 31 April; for some of them the search ends in an error.
+    return new Cron(cron, { utcOffset: 0, mode: '5-part' }).nextRun() !== null
   } catch {
     return false
   }

@@ -26,8 +26,8 @@ const load = statement(
      ) t on t.device_id = d.id
     order by d.id, t.registered_at desc nulls last`
 )
-// Counts the triggers of a campaign that reached each user. Failed messages did not. The time of a message is in its id. A trigger
-// may have waited for 90 days, so its id can be that much older; it only bounds the months to read.
+// Counts the triggers of a campaign that reached each user. Failed messages did not. The time of a message is in its id. That of
+// its trigger only bounds what is read of each user: batches of a capped campaign wait for each other.
 const received = statement(
   'campaigns.received',
   `select m.user_id, count(distinct m.trigger_id)::int as triggers from messages m
@@ -92,17 +92,20 @@ const reachable: Record<TargetKind, Statement> = {
 export const loadRecipients = (db: Db, projectId: ProjectId, deviceIds: string[]) =>
   db.query<Reachable>(load, [projectId, deviceIds])
 
+const dayMs = 86_400_000
 /** The longest that a trigger waits for its time. */
-const longestWaitMs = 91 * 86_400_000
+const longestWaitMs = 91 * dayMs
+/** The longest that the messages of a trigger usually wait, for quiet hours and the throttle. */
+const usualWaitMs = 7 * dayMs
 
-/** For each user, the number of other triggers of the campaign that reached them since a time. */
+/** For each user, the number of other triggers of the campaign that reached them since a time, without a wait of weeks. */
 export async function countReceived(
   tx: Db,
   projectId: ProjectId,
   { campaignId, triggerId, sinceMs }: { campaignId: string; triggerId: string; sinceMs: number },
   userIds: string[]
 ): Promise<Map<string, number>> {
-  const values = [projectId, userIds, firstIdAt(sinceMs - longestWaitMs), triggerId, campaignId, firstIdAt(sinceMs)]
+  const values = [projectId, userIds, firstIdAt(sinceMs - usualWaitMs), triggerId, campaignId, firstIdAt(sinceMs)]
   const rows = await tx.query<{ user_id: string; triggers: number }>(received, values)
   return new Map(rows.map(({ user_id, triggers }) => [user_id, triggers]))
 }

@@ -81,13 +81,13 @@ export const createSequences = ({ pool, plans, patterns }: SequencesOptions): Se
     }),
 
   /** The journeys of these users are at the step after that of the trigger, or were and have ended. */
-  async waitFrom(tx, projectId, trigger, userIds, from) {
-    const plan = await plans(tx, projectId, trigger.campaign_id, trigger.campaign_version)
+  async waitFrom(tx, projectId, sent, userIds, from) {
+    const plan = await plans(tx, projectId, sent.campaign_id, sent.campaign_version)
     // A trigger of the API gets the name of its step, the first one, with its first batch.
     const step =
       Math.max(
         0,
-        plan.steps.findIndex(({ id }) => id === trigger.step)
+        plan.steps.findIndex(({ id }) => id === sent.step)
       ) + 1
     const next = plan.steps[step]
     if (!next) return

@@ -112,11 +112,12 @@ async function postponeHeld(
   tx: Db,
   projectId: ProjectId,
   { campaignId, version, steps }: Plan,
-  { step }: store.Bucket,
+  bucket: store.Bucket,
   found: store.Journey[],
   triggers: TriggerMaker,
   now: Date
 ): Promise<store.Journey[]> {
+  const { step } = bucket
   if (step === 0) return found
   const userIds = found.map(({ user_id }) => user_id)
   const held = await triggers.heldUsers(tx, projectId, campaignId, userIds)
@@ -135,6 +136,8 @@ async function postponeHeld(
       dueAt
     )
     await addStepJobs(tx, projectId, [{ campaignId, version, step, dueAt }])
+    // No trigger is made now that could count those who left.
+    if (!groups.has(undefined)) await store.postponeThoseWhoLeft(tx, projectId, bucket, dueAt)
   }
   return groups.get(undefined) ?? []
 }

@@ -94,7 +94,8 @@ const underWay = statement(
 const ofTrigger = statement(
   'journeys.of_trigger',
   `select distinct on (user_id) user_id, state, entered_at from journeys
-    where project_id = $1 and campaign_id = $2 and user_id = any($5::uuid[]) and (first_trigger = $3 or entered_at <= $4)
+    where project_id = $1 and campaign_id = $2 and user_id = any($5::uuid[]) and campaign_version = $6
+      and (first_trigger = $3 or ($7 and entered_at <= $4))
     order by user_id, entered_at desc, id desc`
 )
 const due = statement(
@@ -125,7 +126,14 @@ const postponeOfUsers = statement(
   `update journeys set due_at = $5 where project_id = $1 and id in (
      select id from journeys
       where project_id = $1 and campaign_id = $2 and campaign_version = $3 and step = $4 and user_id = any($6::uuid[])
-        and state = 'waiting' and due_at < $5 order by id for update)`
+        and (state = 'waiting' or (state = 'exited' and not counted)) and due_at < $5
+      order by id for update)`
+)
+const postponeLeft = statement(
+  'journeys.postpone_left',
+  `update journeys set due_at = $6
+    where project_id = $1 and campaign_id = $2 and campaign_version = $3 and step = $4 and due_at = $5
+      and state = 'exited' and not counted`
 )
 const end = statement(
   'journeys.end',
@@ -170,12 +178,14 @@ const erase = statement(
   'journeys.erase_window',
   `delete from journeys where project_id = $1 and id in (select id from journeys where project_id = $1 limit 5000)`
 )
+/** The events of one user that are read at once. */
+export const eventsAtOnce = 20
 const laterEvents = statement(
   'journeys.later_events',
-  `select e.id, e.user_id, e.name, e.at, e.properties from unnest($2::uuid[], $3::timestamptz[]) as g(user_id, since)
+  `select e.id, e.user_id, e.name, e.at, e.properties from unnest($2::uuid[], $3::timestamptz[], $5::uuid[]) as g(user_id, since, after)
      cross join lateral (
-       select * from events e where e.project_id = $1 and e.user_id = g.user_id and e.at > g.since
-          and e.name = any($4::text[]) order by e.at limit 20) e`
+       select * from events e where e.project_id = $1 and e.user_id = g.user_id and e.at >= g.since
+          and (e.at, e.id) > (g.since, g.after) and e.name = any($4::text[]) order by e.at, e.id limit ${eventsAtOnce}) e`
 )
 const anonymous = statement(
   'journeys.devices_of_anonymous',
@@ -232,18 +242,24 @@ export const usersUnderWay = async (
 }
 
 /** The journeys to which a trigger belongs, one for each of these users. */
+interface TriggerOfJourneys {
+  id: string
+  campaign_id: string
+  campaign_version: number
+  /** The users of a `step` had entered before. */
+  origin: string
+  started_at: Date
+}
+
 export const journeysOfTrigger = (
   db: Db,
   projectId: ProjectId,
-  { id, campaign_id, started_at }: { id: string; campaign_id: string; started_at: Date },
+  { id, campaign_id, campaign_version, origin, started_at }: TriggerOfJourneys,
   userIds: string[]
 ) =>
   db.query<Pick<Journey, 'user_id' | 'state' | 'entered_at'>>(ofTrigger, [
-    projectId,
-    campaign_id,
-    id,
-    started_at,
-    userIds
+    ...[projectId, campaign_id, id, started_at, userIds],
+    ...[campaign_version, origin === 'step']
   ])
 
 export const lockDue = (tx: Db, projectId: ProjectId, bucket: Bucket, after: string, most: number) =>
@@ -264,6 +280,10 @@ export const advanceJourneys = (
 
 export const postponeJourneys = (tx: Db, projectId: ProjectId, ids: string[], dueAt: Date) =>
   tx.run(postpone, [projectId, ids, dueAt])
+
+/** Moves users who have left, and whom no trigger has counted, with those whom they would have been due with. */
+export const postponeThoseWhoLeft = (tx: Db, projectId: ProjectId, bucket: Bucket, dueAt: Date) =>
+  tx.run(postponeLeft, [projectId, ...valuesOf(bucket), dueAt])
 
 /** Moves users who are due earlier to these others. Returns how many. */
 export const postponeUsers = (tx: Db, projectId: ProjectId, bucket: Bucket, userIds: string[]) =>
@@ -319,13 +339,22 @@ export const sweepJourneyWindow = (db: Db, projectId: ProjectId, at: Date) => db
 
 export const eraseJourneyWindow = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])
 
+interface SinceThen {
+  userId: string
+  since: Date
+  /** The last event of that time that does not count. */
+  after?: string
+}
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
 /** Events of users after a time: an event that arrives late may have been followed by another that came before it. */
-export const eventsSince = (tx: Db, projectId: ProjectId, users: { userId: string; since: Date }[], names: string[]) =>
+export const eventsSince = (tx: Db, projectId: ProjectId, users: SinceThen[], names: string[]) =>
   tx.query<{ id: string; user_id: string; name: string; at: Date; properties: Record<string, unknown> }>(laterEvents, [
     projectId,
     users.map(({ userId }) => userId),
     users.map(({ since }) => since),
-    names
+    names,
+    users.map(({ after = lastId }) => after)
   ])
 
 /** The devices of those users who are anonymous. Such a user has one device, and ends when that device gets a named user. */

@@ -14,16 +14,19 @@ import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { isTransactional, refusalBy, type TopicDefaults, topicDefaults } from '../preferences/preferences.ts'
 import { versionsOf } from './batches/expansion-store.ts'
+import type { SentStep, Sequences } from './batches/sequence.ts'
 
 export interface RecheckOptions {
   pool: Pool
   versions: Versions
   projectOf: ProjectOf
+  sequences: () => Pick<Sequences, 'waitFrom'>
 }
 
 /** The rules that a trigger sends by. */
 interface Rules {
   definition: Campaign
+  version: number
   quietHours: ProjectRules['quietHours']
 }
 
@@ -51,8 +54,29 @@ export const createRecheck =
       const verdict = recipient && verdictOn(row, rulesOf.get(row.trigger_id)!, recipient, topics, now)
       if (verdict) verdicts.set(row, verdict)
     }
+    await delaySteps(options, projectId, verdicts, rulesOf)
     return verdicts
   }
+
+/** Steps keep their distance: the one after a message that is held waits from when quiet hours let the message go. */
+async function delaySteps(
+  { pool, sequences }: RecheckOptions,
+  projectId: ProjectId,
+  verdicts: Map<MessageRow, Verdict>,
+  rulesOf: Map<string, Rules>
+): Promise<void> {
+  const held = [...verdicts].flatMap(([{ trigger_id, campaign_id, step, user_id }, verdict]) => {
+    const { definition, version } = rulesOf.get(trigger_id)!
+    if (!('until' in verdict) || !definition.steps || campaign_id === null || user_id === null) return []
+    return { sent: { campaign_id, campaign_version: version, step }, userId: user_id, until: verdict.until }
+  })
+  const groups = Map.groupBy(held, ({ sent, until }) => JSON.stringify([sent, until]))
+  for (const members of groups.values()) {
+    const { sent, until }: { sent: SentStep; until: Date } = members[0]!
+    const userIds = [...new Set(members.map(({ userId }) => userId))]
+    await pool.transaction((tx) => sequences().waitFrom(tx, projectId, sent, userIds, until))
+  }
+}
 
 /** The rules of triggers by their ids, without those that always send. */
 async function loadRules({ pool, versions, projectOf }: RecheckOptions, projectId: ProjectId, rows: MessageRow[]) {
@@ -64,7 +88,7 @@ async function loadRules({ pool, versions, projectOf }: RecheckOptions, projectI
     const { definition } = await versions.get(projectId, campaign_id, campaign_version)
     if (isTransactional(definition) && !definition.quiet_hours) continue
     const { quietHours } = await rulesFor(projectOf, projectId, definition)
-    rulesOf.set(id, { definition, quietHours })
+    rulesOf.set(id, { definition, version: campaign_version, quietHours })
   }
   return rulesOf
 }

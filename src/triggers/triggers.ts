@@ -165,7 +165,7 @@ export function createTriggers(options: TriggersOptions) {
     ],
 
     /** Checks messages of triggers again that were written before. */
-    recheck: createRecheck({ pool, versions, projectOf }),
+    recheck: createRecheck({ pool, versions, projectOf, sequences }),
 
     /** Deletes up to 500 triggers of a project that is being erased, and returns how many. */
     eraseWindow: (db: Db, projectId: ProjectId): Promise<number> => eraseTriggerWindow(db, projectId)

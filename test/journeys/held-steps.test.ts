@@ -143,7 +143,10 @@ describe('an exit event stops a step that quiet hours hold', () => {
     const events = [{ device_id: 'only', name: 'viewed' }]
     assert.equal((await asApp(project, 'POST', '/events', { events })).status, 200)
     await eventually(async () => assert.equal((await held(project)).length, 1))
-    await record(project, 'only', 'lamp-7')
+    // At one moment, and more than are read at once.
+    const skus = [...Array.from({ length: 50 }, () => 'chair'), 'lamp-7']
+    const bought = skus.map((sku) => ({ device_id: 'only', name: 'bought', properties: { sku } }))
+    assert.equal((await asApp(project, 'POST', '/events', { events: bought })).status, 200)
     await endQuietHours(project)
     const { items } = (await service.manage('GET', `/projects/${project.id}/triggers`)).json
     assert.deepEqual((await ended(project, items[0].trigger_id)).skipped, { exited: 1 })

@@ -90,4 +90,22 @@ describe('a message that waits for another attempt', { concurrency: true }, () =
     })
     await Promise.all(seen)
   })
+
+  it('delays the next step of its campaign where quiet hours hold it', async () => {
+    const project = await service.project()
+    const pushes = await givenPostponed(project, 'step-', ['ana'])
+    const steps = [
+      { id: 'first', message: { title: 'One' } },
+      { id: 'second', wait: '1h', message: { title: 'Two' } }
+    ]
+    await givenCampaign(service, project, { message: undefined, steps })
+    const id = await triggered(project, everyone)
+    await eventually(() => assert.ok(allOnce(pushes())))
+    await service.manage('PATCH', `/projects/${project.id}`, { json: { quiet_hours: quietNow('hold') } })
+    await eventually(async () => {
+      const [row] = await service.sql('select due_at from messages where trigger_id = $1', [id])
+      const [journey] = await service.sql('select due_at from journeys where project_id = $1', [project.id])
+      assert.ok(journey!.due_at - row!.due_at >= 3_600_000 && row!.due_at > Date.now() + 60_000)
+    }, 20_000)
+  })
 })

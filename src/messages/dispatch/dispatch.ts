@@ -146,12 +146,14 @@ export class Dispatcher {
     // Rows that this run has just written have their endpoint, and their rules were checked in that transaction.
     const unlocated = rows.filter(({ endpoint }) => !endpoint)
     if (unlocated.length === 0) return rows
-    const verdicts = await this.#recheck(projectId, unlocated)
-    const wanted = unlocated.filter((row) => !verdicts.has(row))
-    const located = wanted.length > 0 ? await locate(this.#pool, projectId, wanted) : []
-    for (const [row, verdict] of verdicts) this.#end(run, row, this.#settle(projectId, row, stoppedAs(row, verdict)))
+    const located = [...(await locate(this.#pool, projectId, unlocated))]
+    // Where a device is now another user's, the message ends, whatever that user has chosen.
+    const present = located.flatMap(([row, found]) => (typeof found === 'string' ? [] : row))
+    const verdicts = present.length > 0 ? await this.#recheck(projectId, present) : undefined
     for (const [row, found] of located) {
-      if ((row.retries.crashed ?? 0) > crashesForgiven)
+      const verdict = verdicts?.get(row)
+      if (verdict) this.#end(run, row, this.#settle(projectId, row, stoppedAs(row, verdict)))
+      else if ((row.retries.crashed ?? 0) > crashesForgiven)
         this.#end(run, row, this.#fail(projectId, row, 'CONNECTION_LOST'))
       else if (typeof found === 'string') this.#end(run, row, this.#fail(projectId, row, found))
       else row.endpoint = found

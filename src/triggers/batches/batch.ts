@@ -185,10 +185,11 @@ export class Batches {
     const skips = await store.addSkips(tx, projectId, drafts.skips, new Date())
     const delta = deltaOf(trigger.id, written, skips, deferred)
     if (batch.counted) subtractPlanned(delta, batch.device_ids.length, drafts.deleted)
-    await this.#defer(tx, projectId, trigger, deferred, batch)
     const { recipients } = drafts
     const waits = { wasDeferred: batch.deferred, recipients, deferred, written }
+    // Before the trigger is locked: of two batches with the same next step, one holds its job and then wants the trigger.
     await delayNextStep(tx, projectId, { trigger, ready }, waits, this.#sequences())
+    await this.#defer(tx, projectId, trigger, deferred, batch)
     const [counted] = await addToCounters(tx, projectId, [delta], this.#onEnded)
     if (!counted || counted.outcome === 'canceled') throw new Canceled()
     if (counted.batches > 1) await countOnce(tx, projectId, trigger, batch, ready, usersOf(written, skips))

@@ -8,8 +8,11 @@ import { nameStep, type RunningTrigger } from './expansion-store.ts'
 
 export type SequenceTrigger = Pick<
   RunningTrigger,
-  'id' | 'campaign_id' | 'campaign_version' | 'audience' | 'properties' | 'step' | 'started_at'
+  'id' | 'campaign_id' | 'campaign_version' | 'origin' | 'audience' | 'properties' | 'step' | 'started_at'
 >
+
+/** A step of one version of a campaign. */
+export type SentStep = Pick<SequenceTrigger, 'campaign_id' | 'campaign_version' | 'step'>
 
 /** Users in the steps of campaigns. */
 export interface Sequences {
@@ -17,8 +20,8 @@ export interface Sequences {
   enter(tx: Db, projectId: ProjectId, trigger: SequenceTrigger, recipients: Recipient[]): Promise<ReadonlySet<string>>
   /** The recipients of a trigger who have left the steps by the exit event. */
   exited(projectId: ProjectId, trigger: SequenceTrigger, recipients: Recipient[]): Promise<ReadonlySet<string>>
-  /** Lets the wait between the step of this trigger and the next one begin at this time, unless it began later. */
-  waitFrom(tx: Db, projectId: ProjectId, trigger: SequenceTrigger, userIds: string[], from: Date): Promise<void>
+  /** Lets the wait between this step and the next one begin at this time, unless it began later. */
+  waitFrom(tx: Db, projectId: ProjectId, sent: SentStep, userIds: string[], from: Date): Promise<void>
 }
 
 /**

@@ -116,6 +116,8 @@ describe('time passes for triggers', () => {
       assert.deepEqual(found[0]?.device_ids.toSorted(), ['r-1', 'r-2'])
       return found
     })
+    // Due now, while the quiet hours still last.
+    await service.sql('update trigger_chunks set due_at = now() where project_id = $1 and held', [project.id])
     const [{ id: ana }] = await service.sql(`select id from users where project_id = $1 and project_user_id = 'ana'`, [
       project.id
     ])

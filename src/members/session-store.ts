@@ -38,7 +38,7 @@ const list = statement(
       and ($2::uuid is null or s.member_id = $2) and ($3::uuid is null or s.token_id = $3)
       and ($4::uuid is null or s.id = $4)
       and ($5::text[] is null or t.project_id = any($5::text[])
-           or (select bool_and(o.project_id = any($5::text[])) from memberships o
+           or (select bool_and(coalesce(o.project_id = any($5::text[]), false)) from memberships o
                 where o.member_id = m.id and o.accepted_at is not null))
       and ($6::uuid is null or s.id < $6)
     order by s.id desc limit $7`

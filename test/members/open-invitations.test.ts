@@ -37,3 +37,17 @@ it('a member who is left with an open invitation alone is no business of other a
   for (const admin of [inviting, stranger])
     assert.deepEqual((await admin.manage('GET', `/sessions?member_id=${member.id}`)).json.items, [])
 })
+
+it('an admin of the whole installation who is a member of a project too is no business of its admins', async () => {
+  const shop = await service.project()
+  const boss = await join(service, 'admin')
+  const admin = await join(service, 'admin', shop.id)
+  await service.sql(
+    `insert into memberships (member_id, project_id, role, source, created_at, accepted_at)
+     select member_id, $2, 'editor', source, created_at, accepted_at from memberships where member_id = $1`,
+    [boss.id, shop.id]
+  )
+  assert.deepEqual((await admin.manage('GET', `/sessions?member_id=${boss.id}`)).json.items, [])
+  assert.deepEqual((await admin.manage('DELETE', `/sessions?member_id=${boss.id}`)).json, { ended: 0 })
+  assert.equal((await boss.manage('GET', '/account')).status, 200)
+})

@@ -6,7 +6,7 @@ import { upcoming } from '../schedule/occurrences.ts'
 import { readWall, wallRule } from '../schedule/wall-time.ts'
 import type { CampaignFields, Schedule } from './schema.ts'
 
-const cronRule = 'must be a cron expression of five fields, such as 0 9 * * 1'
+const cronRule = 'must be a cron expression of five fields for days that exist, such as 0 9 * * 1'
 const zoneRule = 'must be the IANA name of a time zone, such as Europe/Berlin'
 const boundRule = 'must be a time such as 2026-12-24T18:00Z, or a local one without an offset'
 /** Messages of a late occurrence lie in the month in which it was due. */

@@ -125,10 +125,11 @@ export class Refusal extends Error {
 
 /**
  * The database or another dependency cannot be reached now. The same request may succeed later: the edge responds 503
- * with Retry-After.
+ * with Retry-After, or 429 if other requests of the caller's own project stand in the way.
  */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
+  readonly code: 'unavailable' | 'rate_limited' = 'unavailable'
 }
 
 /** A reason not to start, or to stop, that an operator can act on. Printed without a stack. */

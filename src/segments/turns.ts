@@ -12,10 +12,13 @@ const ofOneProject = 2
 /** A longer wait is refused: a job then frees its place in the worker and comes back. */
 const usualWaitMs = 100
 
-/** Too many segments of this project are being evaluated. */
+/** All turns are taken: those of the project itself, or those of the whole process. */
 export class SegmentBusy extends Unavailable {
-  constructor() {
-    super('Too many segments of this project are being evaluated.')
+  override readonly code
+
+  constructor(byOwn: boolean) {
+    super(`Too many segments${byOwn ? ' of this project' : ''} are being evaluated.`)
+    this.code = byOwn ? ('rate_limited' as const) : ('unavailable' as const)
   }
 }
 
@@ -43,7 +46,7 @@ export function createTurns(waitMs = usualWaitMs) {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const timer = setTimeout(() => {
       waiting.delete(entry)
-      reject(new SegmentBusy())
+      reject(new SegmentBusy((running.get(projectId) ?? 0) >= ofOneProject))
     }, waitMs)
     const entry = {
       projectId,

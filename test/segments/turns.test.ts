@@ -49,6 +49,15 @@ describe('questions to segments', () => {
     await last
   })
 
+  it('that wait too long for their own project say so, and others that the process is busy', async () => {
+    const { ask, answer } = asking(20)
+    const taken = ['a1', 'a2', 'b1', 'b2', 'c1'].map((name) => ask(name[0]!, name))
+    await assert.rejects(ask('a', 'a3'), { code: 'rate_limited', message: /of this project/ })
+    await assert.rejects(ask('c', 'c2'), { code: 'unavailable' })
+    for (const name of ['a1', 'a2', 'b1', 'b2', 'c1']) answer(name)
+    await Promise.all(taken)
+  })
+
   it('that fail give their turn back', async () => {
     const { inTurn, ask, answer, begun } = asking()
     const fails = () => inTurn(of('a'), () => Promise.reject(new Error('boom')))
@@ -64,12 +73,12 @@ describe('questions to segments', () => {
     let asked = 0
     const busy = async () => {
       asked += 1
-      if (asked < 3) throw new SegmentBusy()
+      if (asked < 3) throw new SegmentBusy(true)
       return 'answered'
     }
     assert.equal(await patiently(busy, Date.now() + 60_000), 'answered')
     await assert.rejects(
-      patiently(() => Promise.reject(new SegmentBusy()), Date.now()),
+      patiently(() => Promise.reject(new SegmentBusy(true)), Date.now()),
       SegmentBusy
     )
   })

@@ -116,7 +116,7 @@ const printable = (line: string): string =>
 
 function asRefusal(error: unknown, { routeOptions }: FastifyRequest): Refusal | undefined {
   if (error instanceof Refusal) return error
-  if (error instanceof Unavailable) return new Refusal('unavailable', error.message)
+  if (error instanceof Unavailable) return new Refusal(error.code, error.message)
   const { code, statusCode, message } = error as FastifyError
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

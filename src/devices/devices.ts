@@ -249,6 +249,12 @@ export function createDevices({
       return device
     },
 
+    /** The users of the devices that exist, without a lock. */
+    async ownersOf(projectId: ProjectId, deviceIds: string[]): Promise<Map<string, string>> {
+      const rows = deviceIds.length > 0 ? await store.findDevices(pool, projectId, deviceIds) : []
+      return new Map(rows.map(({ id, user_id }) => [id, user_id]))
+    },
+
     /** The devices of a user, the newest first. */
     ofUser: (projectId: ProjectId, userId: string, limit: number): Promise<store.DeviceRow[]> =>
       store.listDevices(pool, projectId, { userId, after: undefined, limit }),

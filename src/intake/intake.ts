@@ -47,11 +47,27 @@ export function createIntake({
     Object.entries(counts).map(([outcome, value]) => ({ labels: { outcome }, value }))
   )
 
+  /**
+   * Devices of named users whom the caller did not prove to be. An anonymous message with the id of such a device could
+   * give it the push token of another phone.
+   */
+  async function devicesOfOthers(projectId: ProjectId, messages: Message[], proven: string | null | undefined) {
+    if (proven === null) return new Set<string>()
+    const owners = await devices.ownersOf(projectId, [...new Set(messages.flatMap(({ device }) => device?.id ?? []))])
+    const names = await identity.namesOf(pool, projectId, [...new Set(owners.values())])
+    const others = [...owners].filter(([, owner]) => ![null, undefined, proven].includes(names.get(owner)))
+    return new Set(others.map(([id]) => id))
+  }
+
   /** Registers devices; of several messages with one device, later facts win. Returns the user of each device. */
-  async function putDevices(projectId: ProjectId, messages: Message[]): Promise<Map<string, string>> {
+  async function putDevices(projectId: ProjectId, messages: Message[], proven: string | null | undefined) {
+    const others = await devicesOfOthers(projectId, messages, proven)
     const sent = new Map<string, SentDevice & { id: string }>()
-    for (const { device } of messages) if (device) sent.set(device.id, { ...sent.get(device.id), ...device })
-    if (sent.size === 0) return new Map()
+    // A message that names a user is proven, and logs this user in on the device.
+    for (const { device, user } of messages)
+      if (device && (user !== undefined || !others.has(device.id)))
+        sent.set(device.id, { ...sent.get(device.id), ...device })
+    if (sent.size === 0) return new Map<string, string>()
     const known = await devices.platformsFor(projectId, [...sent.values()])
     const read = [...sent.values()].map((one) => readDevice(one, 'device', undefined, known.get(one.id) ?? 'WEB'))
     return new Map((await devices.put(projectId, read)).map(({ id, user_id }) => [id, user_id]))
@@ -109,7 +125,7 @@ export function createIntake({
         if (message) read.set(index, message)
       }
       const messages = [...read.values()]
-      await linkAll(projectId, messages, await putDevices(projectId, messages))
+      await linkAll(projectId, messages, await putDevices(projectId, messages, proven))
       for (const [index, message] of read) {
         if (message.previous !== undefined) await attempt(index, () => takeOver(projectId, message))
         if (!message.traits) continue

@@ -241,6 +241,19 @@ describe('the intake of analytics SDKs', () => {
     ])
   })
 
+  it('changes no device of a user whom the caller did not prove to be, where identities are verified', async () => {
+    const project = await open()
+    const token = await verifies(project)
+    const of = (push: string) => ({ device: { type: 'ios', token: push.repeat(64) } })
+    const login = [{ type: 'identify', userId: 'ana', anonymousId: 'phone', context: of('a') }]
+    await post(project, '/batch', { batch: login }, { 'x-service-user-token': token })
+    const event = { type: 'track', anonymousId: 'phone', event: 'Seen', context: of('b') }
+    await post(project, '/batch', { batch: [event] })
+    assert.equal((await deviceOf(project, 'phone')).push.token_prefix, 'a'.repeat(12))
+    await post(project, '/batch', { batch: [event] }, { 'x-service-user-token': token })
+    assert.equal((await deviceOf(project, 'phone')).push.token_prefix, 'b'.repeat(12))
+  })
+
   it('takes what happened before a log-in in the same batch, where identities are verified', async () => {
     const project = await open()
     const token = await verifies(project)

@@ -90,7 +90,7 @@ export function createOperations({
     // A large message takes its further steps in a later turn of the event loop.
     if (text.length > largeText) await new Promise(setImmediate)
     const fingerprint = hash('sha256', text, 'hex')
-    const key = { scope: 'a2a', key: idempotencyKey || message.messageId, fingerprint, bytes: text.length }
+    const key = { scope: 'a2a' as const, key: idempotencyKey || message.messageId, fingerprint, bytes: text.length }
     return {
       sending,
       underway: await engine.take(projectId, sending, dialect, { caller, agent: agentOf(message) ?? agent, key, admit })

@@ -42,7 +42,7 @@ interface Needs {
   oversight: Pick<Oversight, 'audienceOf'>
 }
 
-const scope = 'mcp'
+const scope = 'mcp' as const
 
 /**
  * Performs a skill for a protocol without conversations. The request becomes a task like that of a message with data,

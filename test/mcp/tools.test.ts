@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { describedSkills } from '../../src/a2a/skills/skills.ts'
+import { agentOf } from '../a2a/agent.ts'
 import { givenCampaign } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
 import { startService } from '../support/service.ts'
@@ -87,6 +88,33 @@ describe('a tool call', async () => {
     assert.match(reason, /idempotencyKey was used with other arguments/)
     await done(client, 'track-event', { eventName: 'bought', projectUserId: 'kept' })
     assert.equal(await events(), 2)
+  })
+
+  it('and a message to /a2a that arrives with it are each done once, repeats included', async () => {
+    const event = { eventName: 'both', projectUserId: 'kept' }
+    const agent = agentOf(service, project, 'official')
+    const names = Array.from({ length: 16 }, (_, place) => `both-${place}`)
+    // Only calls that wait for the same statement are written together.
+    const all = () =>
+      Promise.all(
+        names.flatMap((name) => [
+          agent.send({ skill: 'track-event', ...event }, { messageId: name }),
+          done(client, 'track-event', { ...event, idempotencyKey: name })
+        ])
+      )
+    await all()
+    await all()
+    const events = await service.sql("select id from events where project_id = $1 and name = 'both'", [project.id])
+    assert.equal(events.length, 2 * names.length)
+    const keys = await service.sql(
+      `select scope, count(*)::int from idempotency_keys
+        where project_id = $1 and key like '%both-%' and scope in ('a2a', 'mcp') group by scope order by scope`,
+      [project.id]
+    )
+    assert.deepEqual(keys, [
+      { scope: 'a2a', count: names.length },
+      { scope: 'mcp', count: names.length }
+    ])
   })
 
   it('reaches only the project of its key: ids and idempotency keys of another mean nothing there', async () => {

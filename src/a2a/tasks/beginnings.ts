@@ -28,8 +28,9 @@ export interface Work {
  */
 export type Answer = { task: Task } | { taskId: string }
 
-/** The key of a message, and the approximate size of the message. */
+/** The key of a message, or of a call by MCP, and the approximate size of it. */
 export interface MessageKey extends IdempotencyKey {
+  scope: 'a2a' | 'mcp'
   bytes: number
 }
 
@@ -147,19 +148,23 @@ export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: 
     return batch.map((beginning) => after.get(beginning) ?? beginning.task)
   }
 
-  const batches = createCoalescer<Prepared, Written>(
-    async (projectId, batch) => {
-      metrics.coalesced('tasks', batch.length)
-      return againIfRaced(() => beginTogether(projectId, batch))
-    },
-    // The message stands in the task's history, and the fields that it sets in the task's request.
-    ({ beginning }) => 2 * beginning.key.bytes + 1_000
-  )
+  const createBatches = () =>
+    createCoalescer<Prepared, Written>(
+      async (projectId, batch) => {
+        metrics.coalesced('tasks', batch.length)
+        return againIfRaced(() => beginTogether(projectId, batch))
+      },
+      // The message stands in the task's history, and the fields that it sets in the task's request.
+      ({ beginning }) => 2 * beginning.key.bytes + 1_000
+    )
+  // A statement claims keys of one scope.
+  const batches = { a2a: createBatches(), mcp: createBatches() }
+
   return {
     write: (projectId: ProjectId, beginning: Beginning): Promise<Written> =>
       beginning.alone
         ? againIfRaced(() => pool.transaction(async (tx) => (await beginSome(tx, projectId, [beginning]))[0]!))
-        : batches.write(projectId, beginning.key.key, { beginning, ahead: foresee(beginning) })
+        : batches[beginning.key.scope].write(projectId, beginning.key.key, { beginning, ahead: foresee(beginning) })
   }
 }
 

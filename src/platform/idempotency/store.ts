@@ -95,13 +95,16 @@ const eraseRows = statement(
      select scope, key from idempotency_keys where project_id = $1 limit 5000)`
 )
 
-/** The parameters of `claimRows`. */
+/** The parameters of `claimRows`. All keys are of one scope. */
 export function keyColumns(wanted: KeyedWork<unknown>[], hours: number): unknown[] {
+  const scope = wanted[0]?.key.scope
+  // A key that is stored in another scope is not found again, so its repeat would act twice.
+  if (wanted.some(({ key }) => key.scope !== scope)) throw new Error('Keys of several scopes are claimed together.')
   const now = Date.now()
   // Every node claims keys in the same order, so that two batches cannot wait for each other.
   const rows = wanted.toSorted((one, two) => (one.key.key < two.key.key ? -1 : 1))
   return [
-    wanted[0]?.key.scope,
+    scope,
     JSON.stringify(rows.map(({ key }) => key.key)),
     rows.map(({ key }) => key.fingerprint).join(','),
     asTexts(rows.map(({ work }) => work)),

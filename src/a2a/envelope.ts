@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { isObject } from '../platform/fields.ts'
 import { sizeOf } from '../platform/http/json/count.ts'
-import { parseNamed, readInSlices, Unreadable } from '../platform/http/json/read.ts'
+import { parseBounded, readInSlices, Unreadable } from '../platform/http/json/read.ts'
 import { faultIn, type JsonFault } from '../platform/json.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import type { Fields } from './dialects/fields.ts'
@@ -46,7 +46,7 @@ export async function readCall(body: Buffer | undefined): Promise<ReadCall> {
         : undefined
   try {
     const bounds = { levels: maxDepth, values: maxValues }
-    if (tooMuch === undefined) return asCall(await parseNamed(body, bounds), body)
+    if (tooMuch === undefined) return asCall(await parseBounded(body, bounds), body)
     const read = asCall(await readInSlices(body, head, bounds), body)
     return { id: read.id, call: () => refuseLarge(read, tooMuch) }
   } catch (error) {

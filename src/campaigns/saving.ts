@@ -3,6 +3,7 @@ import { wantEvents } from '../events/events.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
+import { readJson } from '../platform/json-names.ts'
 import { holdTopic } from '../preferences/preferences.ts'
 import { changesOf, recordAudit } from '../projects/projects.ts'
 import { checkPatterns, holdSaved, idsIn, type Whole, wholeOf } from '../segments/segments.ts'
@@ -45,7 +46,7 @@ async function checked(pool: Pool, body: unknown): Promise<Campaign> {
  * the log holds no texts.
  */
 function changeOf(old: Campaign, fresh: Campaign): Record<string, unknown> {
-  const stored = JSON.parse(JSON.stringify(fresh)) as Campaign
+  const stored = readJson(JSON.stringify(fresh)) as Campaign
   const names = [...new Set([...Object.keys(old), ...Object.keys(stored)])] as (keyof Campaign)[]
   const changed = names.filter((name) => !isDeepStrictEqual(old[name], stored[name]))
   const short = ({ name, status }: Campaign) => ({ name, status })
@@ -84,7 +85,7 @@ export function createSaving(pool: Pool, onSaved: CampaignSaved) {
       if (!(await store.insertCampaign(tx, projectId, id, { definition, whole, actor, at }))) throw exists(id)
       await audit(tx, projectId, actor, 'create', id, 1, { name: definition.name })
     } else {
-      if (isDeepStrictEqual(current.definition, JSON.parse(JSON.stringify(definition))))
+      if (isDeepStrictEqual(current.definition, readJson(JSON.stringify(definition))))
         return { row: current, result: 'unchanged' }
       const version = current.version + 1
       const whole = await wholeNow(tx, projectId, definition, current)

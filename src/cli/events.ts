@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readJson } from '../platform/json-names.ts'
 import type { Client } from './client.ts'
 import { unreachable } from './refusals.ts'
 
@@ -27,7 +28,7 @@ export function events<Item>(
       try {
         for await (const { id, data } of eventsIn(response!.body!)) {
           lastId = id ?? lastId
-          yield JSON.parse(data) as Item
+          yield readJson(data) as Item
         }
       } catch (error) {
         if (error instanceof SyntaxError) throw unreachable(client.url, error)

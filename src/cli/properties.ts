@@ -1,3 +1,4 @@
+import { readJson } from '../platform/json-names.ts'
 import { usageFailure } from './exit.ts'
 import { record } from './output.ts'
 
@@ -45,7 +46,7 @@ function split(argument: string): [string, string] {
 function readValue(name: string, text: string): unknown {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = readJson(text)
   } catch {
     return text
   }
@@ -62,7 +63,7 @@ function readValue(name: string, text: string): unknown {
 export function parsedProperties(json: string): Properties {
   let value: unknown
   try {
-    value = JSON.parse(json)
+    value = readJson(json)
   } catch (error) {
     throw usageFailure(`--properties is not JSON: ${(error as Error).message}.`)
   }

@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module'
+import { readJson } from '../platform/json-names.ts'
 import type { Source } from './content.ts'
 import type { Made } from './making.ts'
 import { notingMissing } from './missing.ts'
@@ -50,11 +51,12 @@ function makingOf({ drop, campaign, trigger }: RenderRequest): Making {
     triggers.delete(key)
   }
   if (campaign.json !== undefined) {
-    const source = JSON.parse(campaign.json) as Source
+    const source = readJson(campaign.json) as Source
     campaigns.set(campaign.key, renderingOf(source))
     if (source.watch) watched.add(campaign.key)
   }
-  if (trigger.json !== undefined) triggers.set(trigger.key, { properties: JSON.parse(trigger.json), making: new Map() })
+  if (trigger.json !== undefined)
+    triggers.set(trigger.key, { properties: readJson(trigger.json) as Record<string, unknown>, making: new Map() })
   const { properties, making } = triggers.get(trigger.key)!
   const known = making.get(campaign.key) ?? campaigns.get(campaign.key)!.for({ properties })
   making.set(campaign.key, known)
@@ -85,7 +87,7 @@ function respond(request: RenderRequest): RenderResponse {
   }
   let made = 0
   const watch = watched.has(request.campaign.key)
-  for (const recipient of JSON.parse(request.recipients) as Addressee[]) {
+  for (const recipient of readJson(request.recipients) as Addressee[]) {
     if (made > mostMade || (outcomes.length > 0 && performance.now() - began > sliceMs)) break
     const outcome = outcomeOf(() => making.make(recipient), watch)
     made += JSON.stringify(outcome).length

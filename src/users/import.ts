@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { Refusal } from '../platform/errors.ts'
-import { parseNamed } from '../platform/http/json/read.ts'
+import { parseBounded } from '../platform/http/json/read.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { choicesIn, type GivenChoices } from './choices.ts'
 import type { Users } from './users.ts'
@@ -73,7 +73,7 @@ export async function importUsers(users: Users, projectId: ProjectId, body: Read
 /** Returns undefined for a line that is not JSON; `putMany` refuses it. */
 async function parseLine(bytes: Buffer): Promise<unknown> {
   try {
-    return isUtf8(bytes) ? await parseNamed(bytes, bounds) : undefined
+    return isUtf8(bytes) ? await parseBounded(bytes, bounds) : undefined
   } catch {
     return undefined
   }

@@ -5,6 +5,7 @@ import { Refusal } from '../platform/errors.ts'
 import { refusing } from '../platform/fields.ts'
 import { pageQuery } from '../platform/http/paging.ts'
 import { largestBody, type Routes, streamBody } from '../platform/http/routes.ts'
+import { readJson } from '../platform/json-names.ts'
 import { type ManageAccess, type ManageCaller, recordAudit } from '../projects/projects.ts'
 import { importUsers } from './import.ts'
 import { exportUsers, listUsers } from './listing.ts'
@@ -29,7 +30,7 @@ function readWhere(text: string | undefined): Properties | undefined {
   if (text === undefined || text === '') return undefined
   let where: Properties
   try {
-    where = checkProperties(JSON.parse(text))
+    where = checkProperties(readJson(text))
   } catch (error) {
     const reason = error instanceof Refusal ? error.message.replace(/^properties[.:] ?/, '') : 'is not JSON'
     throw refuseWhere(`must be an object of values such as {"plan":"premium"}: ${reason}`)

@@ -60,20 +60,26 @@ describe('POST /api/v1/users does it (spec 4.1)', () => {
     const headers = { 'content-type': 'application/json' }
     const cases = [
       ['\\\\', '\\u540d'],
-      ['\\\\u00e9', '\\u00e9coles']
+      ['\\\\u00e9', '\\u00e9coles'],
+      // PostgreSQL returns these with an escape.
+      ['x\\\\', 'x\\"'],
+      ['y\\\\', 'y\\n'],
+      ['z\\\\', 'z\\u0001']
     ]
-    for (const [before, name] of cases) {
-      const properties = { a: 1, [JSON.parse(`"${name}"`)]: 2 }
-      const sent = (text: string) => `{"project_user_id":"ana","properties":{"a":1,"${text}":2}}`
+    // V8 expects the name that always came after the ones before it. So each case begins with another name, and no object
+    // with the right names is made here.
+    for (const [place, [before, name]] of cases.entries()) {
+      const properties = `{"a${place}":1,${JSON.stringify(JSON.parse(`"${name}"`))}:2}`
+      const sent = (text: string) => `{"project_user_id":"ana","properties":{"a${place}":1,"${text}":2}}`
       const written = (text: string) => one.call('POST', '/api/v1/users', { body: sent(text), headers })
       assert.equal((await written(before!)).status, 200)
       const reply = await other.call('POST', '/api/v1/users', { body: sent(name!), headers })
-      assert.deepEqual(reply.json, { properties })
+      assert.equal(reply.text, `{"properties":${properties}}`)
       const path = `/projects/${other.id}/users:import`
       const ndjson = { 'content-type': 'application/x-ndjson' }
       const body = sent(name!).replace('ana', 'bo')
       assert.equal((await service.manage('POST', path, { body, headers: ndjson })).json.imported, 1)
-      assert.deepEqual((await other.call('GET', '/api/v1/users/bo')).json.properties, properties)
+      assert.ok((await other.call('GET', '/api/v1/users/bo')).text.includes(`"properties":${properties}`))
       await other.call('DELETE', '/api/v1/users/ana')
       await other.call('DELETE', '/api/v1/users/bo')
     }

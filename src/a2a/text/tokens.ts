@@ -1,3 +1,5 @@
+import { readJson } from '../../platform/json-names.ts'
+
 /** A piece of a text. Words are as written; `lower` is for looking them up. */
 export type Token =
   | { kind: 'word'; text: string; lower: string }
@@ -39,7 +41,7 @@ export function tokenize(text: string): Tokens {
   while (at < text.length) {
     const char = text[at]!
     if (isSpace(char)) at += 1
-    else if (char === '{' && !text.startsWith('{{', at)) at = readJson(at)
+    else if (char === '{' && !text.startsWith('{{', at)) at = readObject(at)
     else if (closing.has(char)) at = readQuoted(at)
     else if (marks.includes(char)) at = readMark(at)
     else at = readWord(at)
@@ -89,10 +91,10 @@ export function tokenize(text: string): Tokens {
     return end
   }
 
-  function readJson(start: number): number {
+  function readObject(start: number): number {
     const end = endOfObject(text, start)
     try {
-      const value: unknown = JSON.parse(text.slice(start, end))
+      const value: unknown = readJson(text.slice(start, end))
       tokens.push({ kind: 'json', value: value as Record<string, unknown> })
     } catch {
       fault ??= 'What stands in braces is not JSON.'

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Action, FieldSchema } from '../../a2a/skills/registry.ts'
+import { readJson } from '../../platform/json-names.ts'
 import { jsonProperty } from '../properties.ts'
 import { wholeNumber } from '../session.ts'
 
@@ -39,7 +40,7 @@ function optionOf(name: string, { type, description = '', minimum, maximum }: Fi
 
 function asJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return readJson(text)
   } catch {
     throw new InvalidArgumentError('It must be JSON.')
   }

@@ -1,11 +1,12 @@
 import { parseCampaign } from '../../campaigns/definition/definition.ts'
 import { Refusal } from '../../platform/errors.ts'
+import { readJson } from '../../platform/json-names.ts'
 import { exit, Failure } from '../exit.ts'
 
 /** The changes that applying a campaign would make, line by line. A default that a file leaves out is no change. */
 export function differences(stored: Record<string, unknown> | undefined, filed: Record<string, unknown>): string[] {
   const before = stored ? leaves(stored) : new Map()
-  const after = leaves(JSON.parse(JSON.stringify(completed(filed))))
+  const after = leaves(readJson(JSON.stringify(completed(filed))))
   const places = [...new Set([...before.keys(), ...after.keys()])].sort()
   return places.flatMap((place) => {
     const [old, fresh] = [before.get(place), after.get(place)]

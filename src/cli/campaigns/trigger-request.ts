@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
+import { readJson } from '../../platform/json-names.ts'
 import { exit, Failure, usageFailure } from '../exit.ts'
 import { reason } from '../output.ts'
 import { jsonProperty, parsedProperties, textProperty, triggerPropertyHelp } from '../properties.ts'
@@ -81,7 +82,7 @@ export async function requestOf(shell: Shell, options: RequestOptions): Promise<
 async function targetsIn(shell: Shell, file: string): Promise<unknown[]> {
   return (await linesOf(shell, file)).map((line, index) => {
     try {
-      return JSON.parse(line) as unknown
+      return readJson(line) as unknown
     } catch {
       throw new Failure(exit.failure, 'invalid_file', `${file}: line ${index + 1} is not JSON.`)
     }

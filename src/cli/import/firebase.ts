@@ -1,5 +1,6 @@
 import type { Fields } from '../../platform/fields.ts'
 import { isObject } from '../../platform/fields.ts'
+import { readJson } from '../../platform/json-names.ts'
 import type { Properties, Scalar } from '../properties.ts'
 import { csvRecords } from './csv-reader.ts'
 import { jsonRecords } from './json-reader.ts'
@@ -80,7 +81,7 @@ function accountIn(account: unknown): Translated {
 function claimsIn(text: unknown, problems: Problem[]): Fields {
   if (typeof text !== 'string' || text === '') return {}
   try {
-    const claims: unknown = JSON.parse(text)
+    const claims: unknown = readJson(text)
     if (isObject(claims)) return claims
   } catch {}
   problems.push({ part: 'properties', reason: 'customAttributes: is not a JSON object' })

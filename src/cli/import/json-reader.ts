@@ -1,4 +1,5 @@
 import { isObject } from '../../platform/fields.ts'
+import { readJson } from '../../platform/json-names.ts'
 import { longestRecord, type SourceRecord } from './records.ts'
 
 const [quote, backslash, open, close, opens, closes, newline] = [34, 92, 123, 125, 91, 93, 10]
@@ -104,7 +105,7 @@ class ObjectReader {
     this.size = 0
     const line = this.begunAt
     try {
-      const value: unknown = JSON.parse(bytes.toString('utf8'))
+      const value: unknown = readJson(bytes.toString('utf8'))
       return isObject(value) ? { line, value } : { line, value, fault: 'is not an object' }
     } catch {
       return { line, value: undefined, fault: 'is not JSON' }

@@ -1,3 +1,4 @@
+import { readJson } from '../../platform/json-names.ts'
 import { exit, Failure } from '../exit.ts'
 import type { Properties, Scalar } from '../properties.ts'
 import { deviceOf, localeFacts } from './device.ts'
@@ -104,7 +105,7 @@ function propertiesIn(row: Row, infer: boolean, problems: Problem[]): Properties
   const properties: Properties = {}
   if (row.tags) {
     try {
-      for (const [name, value] of Object.entries(JSON.parse(row.tags) as Record<string, unknown>))
+      for (const [name, value] of Object.entries(readJson(row.tags) as Record<string, unknown>))
         if (value === null || typeof value !== 'object')
           properties[name] = infer && typeof value === 'string' ? valueIn(value, 'auto')! : (value as Scalar)
         else problems.push({ part: 'properties', reason: `tags: ${name} is a list or an object` })

@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/server'
 import { isObject } from '../../platform/fields.ts'
+import { readJson } from '../../platform/json-names.ts'
 import { version } from '../../platform/version.ts'
 import type { KeyConnection } from '../connection.ts'
 import { eventsIn } from '../events.ts'
@@ -83,7 +84,7 @@ export function createBridge({ url, key }: KeyConnection, send: (message: JSONRP
 async function* messagesOf(response: Response, id: RequestId | undefined): AsyncGenerator<JSONRPCMessage> {
   const type = response.headers.get('content-type') ?? ''
   if (type.startsWith('text/event-stream') && response.body) {
-    for await (const { data } of eventsIn(response.body)) if (data !== '') yield JSON.parse(data) as JSONRPCMessage
+    for await (const { data } of eventsIn(response.body)) if (data !== '') yield readJson(data) as JSONRPCMessage
     return
   }
   const body = parsed(await response.text())
@@ -100,7 +101,7 @@ async function* messagesOf(response: Response, id: RequestId | undefined): Async
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return readJson(text)
   } catch {
     return undefined
   }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
+import { readJson } from '../../platform/json-names.ts'
 import { Ended, exit, Failure } from '../exit.ts'
 import { printable, reason } from '../output.ts'
 import { examples, jsonOption } from '../session.ts'
@@ -61,7 +62,7 @@ async function translate(shell: Shell, service: 'onesignal' | 'braze', file: str
 function parsed(source: string): unknown {
   if (!/^\s*[[{](?![{%])/.test(source)) return undefined
   try {
-    return JSON.parse(source)
+    return readJson(source)
   } catch (error) {
     throw new Failure(exit.failure, 'invalid_file', `The file is not JSON: ${(error as Error).message}.`)
   }

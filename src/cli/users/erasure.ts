@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
+import { readJson } from '../../platform/json-names.ts'
 import { confirm } from '../confirm.ts'
 import { projectOf } from '../connection.ts'
 import { exit, Failure } from '../exit.ts'
@@ -136,7 +137,7 @@ const save = (file: string, receipt: Receipt) =>
 
 async function readReceipt(session: Session, file: string): Promise<unknown> {
   try {
-    return JSON.parse(file === '-' ? await text(session.shell.stdin) : await readFile(file, 'utf8'))
+    return readJson(file === '-' ? await text(session.shell.stdin) : await readFile(file, 'utf8'))
   } catch (error) {
     throw new Failure(exit.failure, 'unreadable', `${file} is not a receipt: ${reason(error)}.`)
   }

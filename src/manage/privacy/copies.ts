@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/db.ts'
 import { newId, type ProjectId } from '../../platform/ids.ts'
+import { readJson } from '../../platform/json-names.ts'
 import * as store from './copies-store.ts'
 
 /** What names a user in copies. */
@@ -127,7 +128,7 @@ type Target = [kind: string, value: string, properties?: object]
  */
 async function eraseTargets({ db, projectId, names, texts, touched }: About): Promise<void> {
   for await (const { id, text } of store.copiesIn(db, projectId, 'triggers', texts)) {
-    const { targets = [], ...audience } = JSON.parse(text) as { targets?: Target[] }
+    const { targets = [], ...audience } = readJson(text) as { targets?: Target[] }
     const left = targets.map((target): Target => {
       const [kind, value] = target
       if (!names.includes(value)) return target
@@ -154,7 +155,7 @@ async function eraseRows({ db, projectId, texts, mentioned, touched }: About): P
 
 async function eraseWaiting({ db, projectId, texts, mentioned, touched }: About): Promise<void> {
   for await (const { id, text } of store.copiesIn(db, projectId, 'webhook_events', texts)) {
-    const events = JSON.parse(text) as object[]
+    const events = readJson(text) as object[]
     const left = events.filter((event) => !mentioned(JSON.stringify(event)))
     if (left.length === events.length) continue
     if (left.length === 0) await store.removeCopy(db, projectId, 'webhook_events', id)
@@ -176,7 +177,7 @@ async function eraseCalls({ db, projectId, texts, mentioned, touched }: About): 
 }
 
 function readBody(text: string): { events?: object[] } {
-  const body: unknown = JSON.parse(text)
+  const body: unknown = readJson(text)
   return typeof body === 'object' && body !== null && 'events' in body && Array.isArray(body.events)
     ? (body as { events: object[] })
     : {}
@@ -203,6 +204,6 @@ async function eraseResponses({ db, projectId, names, texts, mentioned, touched 
 
 /** The response to an agent may be a whole task, which is erased: then only its id stays. */
 function withoutTask(answer: string): string {
-  const { task } = Object(JSON.parse(answer)) as { task?: { id?: unknown } }
+  const { task } = Object(readJson(answer)) as { task?: { id?: unknown } }
   return typeof task?.id === 'string' ? JSON.stringify({ taskId: task.id }) : answer
 }

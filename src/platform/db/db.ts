@@ -5,9 +5,9 @@ import { atTheLimit } from './connection-limit.ts'
 import { fail, isAborted } from './failures.ts'
 import { createServers, type Servers } from './hosts/servers.ts'
 import { isReadOnly, writerOf } from './hosts/writer.ts'
+import { installReaders } from './readers.ts'
 import { createReplica, type Replica } from './replica/replica.ts'
 import { type Db, runner, type Send } from './runner.ts'
-import { installTimes } from './times.ts'
 
 export { isDataFault, isPassing } from './failures.ts'
 export { type Db, onClient } from './runner.ts'
@@ -101,7 +101,7 @@ export function openPool(
   size = 10,
   { patient = false }: { patient?: boolean } = {}
 ): Pool {
-  installTimes()
+  installReaders()
   const isLent = pooler === 'transaction'
   const { servers, Writer, settings } = addressed(connection, isLent, log)
   const pool = new pg.Pool({

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../errors.ts'
 import { faultIn, mayHideText } from '../json.ts'
+import { readJson } from '../json-names.ts'
 import { decoded, encodingOf } from './bodies/encodings.ts'
 import { createRoom } from './bodies/room.ts'
 import { type Size, sizeOf } from './json/count.ts'
@@ -114,9 +115,9 @@ export const usualValues = 200_000
 export function parseJson(body: Buffer, most = usualValues, wanted?: Wanted): unknown {
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw new Refusal('malformed_body', 'the body is not UTF-8')
-  if (body.length <= tinyBytes && !body.includes('\\')) return parseAtOnce(body)
-  const choose = ({ levels, values, escapedName }: Size): unknown => {
-    if (levels <= mostLevels && values <= mostAtOnce && !escapedName) return parseAtOnce(body)
+  if (body.length <= tinyBytes) return parseAtOnce(body)
+  const choose = ({ levels, values }: Size): unknown => {
+    if (levels <= mostLevels && values <= mostAtOnce) return parseAtOnce(body)
     if (!wanted && levels > mostLevels)
       throw new Refusal('malformed_body', `the body has more than ${mostLevels} levels`)
     if (!wanted && values > most) throw new Refusal('malformed_body', `the body has more than ${most} values`)
@@ -132,7 +133,7 @@ function parseAtOnce(body: Buffer): unknown {
   const text = body.toString('utf8')
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = readJson(text)
   } catch (error) {
     throw new Refusal('malformed_body', `the body is not JSON: ${(error as Error).message}`)
   }

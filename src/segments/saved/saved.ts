@@ -3,6 +3,7 @@ import type { Db, Pool } from '../../platform/db/db.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { checkChosenId } from '../../platform/fields.ts'
 import type { ProjectId } from '../../platform/ids.ts'
+import { readJson } from '../../platform/json-names.ts'
 import { recordAudit } from '../../projects/projects.ts'
 import { checkPatterns } from '../check-patterns.ts'
 import type { Segment } from '../language.ts'
@@ -61,7 +62,7 @@ export function createSaving(pool: Pool, campaigns: Users) {
         if (!(await store.lockSaved(tx, projectId))) throw new Refusal('not_found', 'There is no such project.')
         const before = await store.findSaved(tx, projectId, id)
         const { name } = body
-        const same = before && isDeepStrictEqual(before.segment, JSON.parse(JSON.stringify(segment)))
+        const same = before && isDeepStrictEqual(before.segment, readJson(JSON.stringify(segment)))
         if (before && same && before.name === name)
           return { ...(await shown(tx, projectId, before)), result: 'unchanged' as const }
         await checkAll(tx, projectId, id, segment)

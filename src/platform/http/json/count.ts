@@ -2,12 +2,6 @@
 export interface Size {
   levels: number
   values: number
-  /**
-   * Whether the name of a member contains an escape. V8 13.6 (nodejs/node issue 63785) takes such a name for one that
-   * an earlier text had in the same place, if that one equals its beginning as written: after `{"a":1,"\\":2}`, from
-   * any tenant, it reads `{"a":1,"\u540d":2}` as the first. Such texts are not read with `JSON.parse`.
-   */
-  escapedName: boolean
 }
 
 const quote = 0x22
@@ -26,7 +20,7 @@ export function sizeOf(body: Buffer): Size | Promise<Size> {
 }
 
 async function inSlices(body: Buffer, counter: Counter): Promise<Size> {
-  let size: Size = { levels: 0, values: 0, escapedName: false }
+  let size: Size = { levels: 0, values: 0 }
   for (let end = sliceBytes; ; end += sliceBytes) {
     size = counter.count(Math.min(end, body.length))
     if (end >= body.length) return size
@@ -39,9 +33,6 @@ type Counter = ReturnType<typeof createCounter>
 function createCounter(body: Buffer) {
   let at = 0
   let inString = false
-  /** Whether an escape stands in the last string. */
-  let escaped = false
-  let escapedName = false
   let open = 0
   let levels = 0
   // A container, a comma and a colon begin one value each; so does the text itself.
@@ -53,17 +44,11 @@ function createCounter(body: Buffer) {
       while (index < end) {
         const byte = body[index]!
         if (inString) {
-          if (byte === backslash) {
-            escaped = true
-            index += 1
-          } else if (byte === quote) inString = false
-        } else if (byte === quote) {
-          inString = true
-          escaped = false
-        } else if (byte === 0x2c || byte === 0x3a) {
-          values += 1
-          if (byte === 0x3a && escaped) escapedName = true
-        } else if (byte === 0x5b || byte === 0x7b) {
+          if (byte === backslash) index += 1
+          else if (byte === quote) inString = false
+        } else if (byte === quote) inString = true
+        else if (byte === 0x2c || byte === 0x3a) values += 1
+        else if (byte === 0x5b || byte === 0x7b) {
           values += 1
           open += 1
           if (open > levels) levels = open
@@ -72,7 +57,7 @@ function createCounter(body: Buffer) {
       }
       // A backslash at the very end of a slice escapes the next character, which is then no quote.
       at = index
-      return { levels, values, escapedName }
+      return { levels, values }
     }
   }
 }

@@ -1,4 +1,5 @@
 import { isStorable } from '../../json.ts'
+import { readJson, setOwn } from '../../json-names.ts'
 import { building, mostNames, unknownNames, type Wanted } from '../schema.ts'
 import { sizeOf } from './count.ts'
 import { endOfNumber, endOfString, isWhite } from './tokens.ts'
@@ -53,18 +54,12 @@ export async function readInSlices(body: Buffer, wanted: Wanted | undefined, mos
   }
 }
 
-/**
- * Reads like `JSON.parse`, but also names that `JSON.parse` reads wrongly (see `escapedName`), and many values in slices.
- * If `readInSlices` refuses a text for its names, `JSON.parse` reads it or throws its own error.
- */
-export async function parseNamed(body: Buffer, most: Most): Promise<unknown> {
-  const parse = (): unknown => JSON.parse(body.toString('utf8'))
+/** Reads like `JSON.parse`, and many values in slices. */
+export async function parseBounded(body: Buffer, most: Most): Promise<unknown> {
   // A value takes two bytes at least.
-  if (body.length <= 2 * mostAtOnce && !body.includes('\\')) return parse()
-  const { values, escapedName } = await sizeOf(body)
+  const values = body.length <= 2 * mostAtOnce ? 0 : (await sizeOf(body)).values
   if (values > most.values) throw tooMany(most)
-  if (values > mostAtOnce) return readInSlices(body, undefined, most)
-  return escapedName ? readInSlices(body, undefined, most).catch(parse) : parse()
+  return values > mostAtOnce ? readInSlices(body, undefined, most) : readJson(body.toString('utf8'))
 }
 
 const tooMany = ({ values }: Most) => new Unreadable(`the body has more than ${values} values`)
@@ -251,13 +246,6 @@ function enterMember(frame: Frame, name: string): void {
   if (limit === undefined || !frame.keeps || Object.hasOwn(value, name)) return
   frame.size += 1
   frame.keeps = frame.size <= limit + 1
-}
-
-/** As `JSON.parse` does: `__proto__` is a name like any other. */
-function setOwn(holder: object, name: string, value: unknown): void {
-  if (name === '__proto__')
-    Object.defineProperty(holder, name, { value, writable: true, enumerable: true, configurable: true })
-  else (holder as Record<string, unknown>)[name] = value
 }
 
 const literals = [

@@ -1,6 +1,7 @@
 import pg from 'pg'
+import { readJson } from '../json-names.ts'
 
-const timestamptz = 1184
+const [json, jsonb, timestamptz] = [114, 3802, 1184]
 const general = pg.types.getTypeParser(timestamptz, 'text') as (text: string) => Date
 
 const two = (text: string, at: number) => text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528
@@ -21,4 +22,7 @@ export function readTime(text: string): Date {
 }
 
 /** For all connections of this process. */
-export const installTimes = (): void => pg.types.setTypeParser(timestamptz, readTime)
+export function installReaders(): void {
+  pg.types.setTypeParser(timestamptz, readTime)
+  for (const type of [json, jsonb]) pg.types.setTypeParser(type, readJson)
+}

@@ -30,7 +30,7 @@ export {
 export { type Endpoints, findEndpoints } from './audience/endpoints.ts'
 export { overCap, overLimits, type ProjectOf, type ProjectRules, rulesFor } from './audience/limits.ts'
 export { localTime, quietUntil, zoneFor } from './audience/quiet-hours.ts'
-export { loadRecipients, type Reachable } from './audience/recipients-store.ts'
+export { loadRecipients, noteLongWait, type Reachable } from './audience/recipients-store.ts'
 export {
   type CheckedTrigger,
   checkCampaignId,

@@ -1,7 +1,7 @@
 import type { reach } from '../../devices/devices.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { type Statement, statement } from '../../platform/db/statement.ts'
-import { firstIdAt, isUuid, type ProjectId } from '../../platform/ids.ts'
+import { firstIdAt, isUuid, type ProjectId, timeOfId } from '../../platform/ids.ts'
 import type { Recipient } from '../../templates/templates.ts'
 import type { Choices } from '../../users/users.ts'
 import type { StoredTarget, TargetKind } from './request.ts'
@@ -27,13 +27,22 @@ const load = statement(
     order by d.id, t.registered_at desc nulls last`
 )
 // Counts the triggers of a campaign that reached each user. Failed messages did not. The time of a message is in its id. That of
-// its trigger only bounds what is read of each user: batches of a capped campaign wait for each other.
+// its trigger only bounds what is read of each user, by how long messages of the campaign have waited: batches of a capped
+// campaign wait for each other.
 const received = statement(
   'campaigns.received',
   `select m.user_id, count(distinct m.trigger_id)::int as triggers from messages m
     where m.project_id = $1 and m.user_id = any($2::uuid[]) and m.trigger_id >= $3 and m.trigger_id <> $4
       and m.campaign_id = $5 and m.message_id >= $6 and m.state in ('queued', 'handed', 'unknown', 'accepted')
     group by m.user_id`
+)
+const longestWait = statement(
+  'campaigns.longest_wait',
+  'select longest_wait_days as days from campaigns where project_id = $1 and id = $2'
+)
+const noteWait = statement(
+  'campaigns.note_wait',
+  'update campaigns set longest_wait_days = $3 where project_id = $1 and id = $2 and longest_wait_days < $3'
 )
 // Users whom as many triggers have reached as a limit allows, of all campaigns or those of its topic, leaving out
 // transactional ones.
@@ -95,17 +104,32 @@ export const loadRecipients = (db: Db, projectId: ProjectId, deviceIds: string[]
 const dayMs = 86_400_000
 /** The longest that a trigger waits for its time. */
 const longestWaitMs = 91 * dayMs
-/** The longest that the messages of a trigger usually wait, for quiet hours and the throttle. */
+/** The longest that the messages of a trigger usually wait. Longer waits are noted at their campaign. */
 const usualWaitMs = 7 * dayMs
 
-/** For each user, the number of other triggers of the campaign that reached them since a time, without a wait of weeks. */
+/**
+ * Notes how long messages of a trigger have waited, for a long throttle, a pause or a time that was moved. They are written
+ * after it: a day more covers the time in between.
+ */
+export async function noteLongWait(
+  db: Db,
+  projectId: ProjectId,
+  { id, campaign_id }: { id: string; campaign_id: string }
+): Promise<void> {
+  const waitedMs = Date.now() - timeOfId(id)
+  if (waitedMs > usualWaitMs - dayMs) await db.run(noteWait, [projectId, campaign_id, Math.ceil(waitedMs / dayMs) + 1])
+}
+
+/** For each user, the number of other triggers of the campaign that reached them since a time. */
 export async function countReceived(
   tx: Db,
   projectId: ProjectId,
   { campaignId, triggerId, sinceMs }: { campaignId: string; triggerId: string; sinceMs: number },
   userIds: string[]
 ): Promise<Map<string, number>> {
-  const values = [projectId, userIds, firstIdAt(sinceMs - usualWaitMs), triggerId, campaignId, firstIdAt(sinceMs)]
+  const noted = await tx.one<{ days: number }>(longestWait, [projectId, campaignId])
+  const waitMs = Math.max(usualWaitMs, (noted?.days ?? 0) * dayMs)
+  const values = [projectId, userIds, firstIdAt(sinceMs - waitMs), triggerId, campaignId, firstIdAt(sinceMs)]
   const rows = await tx.query<{ user_id: string; triggers: number }>(received, values)
   return new Map(rows.map(({ user_id, triggers }) => [user_id, triggers]))
 }

@@ -4,6 +4,7 @@ import {
   lockCampaign,
   lookUpWinners,
   notAfterOf,
+  noteLongWait,
   overCap,
   type ProjectOf,
   type ProjectRules,
@@ -134,6 +135,8 @@ export class Batches {
     if (batch.state === 'written') return { state: 'resumed', messages: await earlier() }
     const ready = await this.#versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
     await awaitTurn(this.#pool, projectId, trigger, batch, ready.definition)
+    // Also where the campaign has no cap: one that is set later counts these messages.
+    await noteLongWait(this.#pool, projectId, trigger)
     // Before the transaction, which must not wait for a second connection.
     const left = await this.#left(projectId, trigger, batch, ready)
     const rules = { ...(await rulesFor(this.#projectOf, projectId, ready.definition)), left }

@@ -225,7 +225,7 @@ function openHttp(
   capabilities: Capabilities,
   { nodes, telemetry, stopping }: { nodes: Nodes; telemetry: Telemetry; stopping: () => boolean }
 ): Http {
-  const { simulators, agents, mcp, triggers, credentials, members, doors } = capabilities
+  const { simulators, agents, mcp, triggers, credentials, cookies, members, doors } = capabilities
   const changes = createChanges({ pool, nodes, log })
   const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY, parser: config.HTTP_PARSER })
   opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
@@ -255,6 +255,7 @@ function openHttp(
   consoleRoutes(open, state, {
     pool,
     credentials,
+    cookies,
     members,
     doors,
     passwords: config.PASSWORD_SIGN_IN,

@@ -90,12 +90,13 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     metrics
   })
   opened.push(credentials.close)
+  const cookies = tenants.createCookies(config.PUBLIC_URL?.startsWith('https:') === true)
   const members = createMembers({
     pool,
     credentials,
+    cookies,
     log,
     key,
-    secure: config.PUBLIC_URL?.startsWith('https:') === true,
     passwords: config.PASSWORD_SIGN_IN,
     auditDays: config.AUDIT_RETENTION_DAYS,
     serving: () => cluster.serving(),
@@ -332,6 +333,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
 
   return {
     credentials,
+    cookies,
     members,
     doors,
     projects,

@@ -83,7 +83,7 @@ export function mountSurfaces(
     webhooks,
     projects
   } = capabilities
-  const admission = tenants.createAdmission(capabilities.credentials, limits)
+  const admission = tenants.createAdmission(capabilities.credentials, capabilities.cookies, limits)
   const policies = capabilities.oversight.restGate(agents.skills.values())
   const api = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
     {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import type { Routes } from '../platform/http/routes.ts'
-import { checkConsoleHeader, sessionOf } from '../projects/projects.ts'
+import { checkConsoleHeader } from '../projects/projects.ts'
 import type { createFailures } from './failures.ts'
 import { handleOf, proofOf } from './passkey-routes.ts'
 import { identityOf, type SessionNeeds } from './session-routes.ts'
@@ -21,7 +21,7 @@ export function linkRoutes(
   needs: SessionNeeds,
   failures: ReturnType<typeof createFailures>
 ): void {
-  const { members, credentials, doors, baseUrlOf } = needs
+  const { members, credentials, cookies, doors, baseUrlOf } = needs
 
   open.post(
     '/console/link',
@@ -91,7 +91,7 @@ export function linkRoutes(
   /** The session of a browser that writes. */
   async function signedIn(request: FastifyRequest) {
     checkConsoleHeader(request)
-    const text = sessionOf(request)
+    const text = cookies.sessionOf(request)
     const session = text && (await credentials.session(text, request))
     if (!session) throw new Refusal('invalid_token', 'The session is over. Sign in again.')
     return session

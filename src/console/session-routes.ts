@@ -11,6 +11,7 @@ import { SignedIn, SignIn } from './session-schemas.ts'
 export interface SessionNeeds {
   pool: Pool
   credentials: Pick<tenants.Credentials, 'token' | 'session' | 'code'>
+  cookies: Pick<tenants.Cookies, 'sessionOf'>
   members: Members
   /** Whether members may sign in with a password. */
   passwords: boolean
@@ -25,7 +26,7 @@ export function sessionRoutes(
   needs: SessionNeeds,
   failures: ReturnType<typeof createFailures>
 ): void {
-  const { pool, credentials, members, passwords } = needs
+  const { pool, credentials, cookies, members, passwords } = needs
 
   async function tokenIdOf({ token, code }: Static<typeof SignIn>, request: FastifyRequest) {
     if (token !== undefined) return (await credentials.token(token, request))?.id
@@ -72,7 +73,7 @@ export function sessionRoutes(
     // Not signed in is a valid response: the page asks before it knows.
     async ({ request, reply }) => {
       reply.header('cache-control', 'no-store')
-      const text = tenants.sessionOf(request)
+      const text = cookies.sessionOf(request)
       return identityOf(text ? await credentials.session(text, request) : undefined, needs, request)
     }
   )

@@ -5,12 +5,12 @@ import { Refusal } from '../platform/errors.ts'
 import { refusing } from '../platform/fields.ts'
 import { newId } from '../platform/ids.ts'
 import {
+  type Cookies,
   type Credentials,
   checkConsoleHeader,
   endSessionsOf,
   type KnownSession,
-  networkOf,
-  sessionOf
+  networkOf
 } from '../projects/projects.ts'
 import { checkEmail } from './email.ts'
 import { checkNew, type Hashing } from './hashing.ts'
@@ -25,6 +25,7 @@ import * as store from './store.ts'
 export interface AcceptingNeeds {
   pool: Pool
   credentials: Pick<Credentials, 'session' | 'link' | 'project'>
+  cookies: Pick<Cookies, 'sessionOf'>
   hashing: Hashing
   checkPassword: PasswordCheck
   managing: Pick<ReturnType<typeof createManaging>, 'change' | 'audit'>
@@ -49,7 +50,7 @@ const gone = () =>
 
 /** Redeems links that admins make, and makes the first member. */
 export function createAccepting(needs: AcceptingNeeds) {
-  const { pool, credentials, hashing, checkPassword, managing, signIn, passwords } = needs
+  const { pool, credentials, cookies, hashing, checkPassword, managing, signIn, passwords } = needs
 
   /** Guesses wait for each other, as those of other credentials do. */
   async function find(code: string, request: FastifyRequest) {
@@ -74,7 +75,7 @@ export function createAccepting(needs: AcceptingNeeds) {
 
   /** A member who has an account proves to be its owner: the link alone may be in the hands of the admin who made it. */
   async function checkOwner(member: store.MemberRow, proof: Proof, request: FastifyRequest, reply: FastifyReply) {
-    const text = sessionOf(request)
+    const text = cookies.sessionOf(request)
     const session = text && (await credentials.session(text, request))
     if (session && session.principal.id === member.id) return checkConsoleHeader(request)
     if (proof.password === undefined || !passwords)

@@ -2,7 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
-import { type Credentials, type How, type People, type Principal, type Role, roleIn } from '../projects/projects.ts'
+import {
+  type Cookies,
+  type Credentials,
+  type How,
+  type People,
+  type Principal,
+  type Role,
+  roleIn
+} from '../projects/projects.ts'
 import { createAccepting } from './accepting.ts'
 import { createBrowsers } from './browser.ts'
 import { type Cost, createHashing } from './hashing.ts'
@@ -38,8 +46,7 @@ export interface MembersNeeds {
   log: Log
   /** The master key. */
   key: Buffer
-  /** Whether PUBLIC_URL is https. */
-  secure: boolean
+  cookies: Cookies
   /** PASSWORD_SIGN_IN. */
   passwords: boolean
   auditDays: number
@@ -51,7 +58,7 @@ export interface MembersNeeds {
 
 /** People who sign in to the console: their roles, passwords, links and sessions (docs/decisions/0050). */
 export function createMembers(needs: MembersNeeds) {
-  const { pool, credentials, log, passwords } = needs
+  const { pool, credentials, cookies, log, passwords } = needs
   const browsers = createBrowsers(needs)
   const hashing = createHashing(needs.cost)
   const managing = createManaging({ pool, credentials, log, onRetired: forgetWays })
@@ -76,7 +83,7 @@ export function createMembers(needs: MembersNeeds) {
   return {
     ...decisions,
     /** Invitations and reset links in the hands of their people, and the first member. */
-    links: createAccepting({ pool, credentials, hashing, checkPassword, managing, signIn, passwords }),
+    links: createAccepting({ pool, credentials, cookies, hashing, checkPassword, managing, signIn, passwords }),
     browsers,
     signIn,
     signInWithToken,

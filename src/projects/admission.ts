@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import type { Cookies } from './cookies.ts'
 import type { ApiCaller, Credentials, KnownKey, KnownSession } from './credentials.ts'
 import { hashTextOf, isPossible, prefixes, type Role } from './keys.ts'
 import { actorOf, atLeast, highestRole, type Principal, principalOf, reachOf, roleIn } from './principal.ts'
@@ -77,7 +78,7 @@ const unknownToken = (text: string) =>
 
 export type Admission = ReturnType<typeof createAdmission>
 
-export function createAdmission(credentials: Credentials, limits: RateLimits) {
+export function createAdmission(credentials: Credentials, cookies: Cookies, limits: RateLimits) {
   function byKey(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -134,7 +135,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
 
   async function knownCaller(request: FastifyRequest): Promise<Known> {
     const text = bearerOf(request)
-    const session = text ? undefined : sessionOf(request)
+    const session = text ? undefined : cookies.sessionOf(request)
     if (session) return signedIn(request, session)
     if (!text) throw new Refusal('missing_token', 'Send a management token as Authorization: Bearer <token>.')
     const token = await credentials.token(text, request)
@@ -210,25 +211,11 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
 
 /** The header that a page of another site cannot send (docs/guides/console.md). */
 export const consoleHeader = 'x-tidings-console'
-/** The cookie of a session. `__Host-` over https: no other host can plant one, and browsers send it back to this host only. */
-export const sessionCookie = (secure: boolean) => (secure ? '__Host-tidings_session' : 'tidings_session')
 
 /** Refuses a write of a signed-in browser that a page of another site may have caused. */
 export function checkConsoleHeader(request: FastifyRequest): void {
   if (header(request, consoleHeader) === '')
     throw new Refusal('forbidden', `A signed-in browser must send the header ${consoleHeader} to change something.`)
-}
-
-/** The text of the session in the request's cookie, if there is one. The cookie without the prefix is that of http. */
-export const sessionOf = (request: FastifyRequest) =>
-  cookieOf(request, sessionCookie(true)) ?? cookieOf(request, sessionCookie(false))
-
-export function cookieOf(request: FastifyRequest, wanted: string): string | undefined {
-  for (const pair of header(request, 'cookie').split(';')) {
-    const [name, value] = pair.split('=', 2)
-    if (name?.trim() === wanted && value) return value.trim()
-  }
-  return undefined
 }
 
 const lastKey = Symbol('last key')

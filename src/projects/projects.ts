@@ -32,12 +32,9 @@ export {
   type ApiAccess,
   checkConsoleHeader,
   consoleHeader,
-  cookieOf,
   createAdmission,
   type ManageAccess,
-  type ManageCaller,
-  sessionCookie,
-  sessionOf
+  type ManageCaller
 } from './admission.ts'
 export {
   type AuditFilter,
@@ -49,6 +46,7 @@ export {
 } from './audit/audit-store.ts'
 export { listInstallationActors, listInstallationAudit, recordInstallation } from './audit/installation-store.ts'
 export { createNames, type Names, type NamesOf } from './audit/names.ts'
+export { type Cookies, cookieOf, createCookies } from './cookies.ts'
 export {
   type ApiCaller,
   type CallerKey,

@@ -195,12 +195,15 @@ export function createManaging({ pool, credentials, log, onRetired }: ManagingNe
     /** Deletes a batch of the memberships of a project that is erased, and returns their number. */
     async eraseWindow(tx: Db, projectId: ProjectId): Promise<number> {
       await removeLinksOfProject(tx, projectId)
-      const ids = await memberships.removeOfProjectBatch(tx, projectId, 100)
-      if (ids.length === 0) return 0
+      const ended = await memberships.removeOfProjectBatch(tx, projectId, 100)
+      if (ended.length === 0) return 0
+      const ids = ended.map(({ member_id }) => member_id)
       // An invitation at the same time holds the row of its member until its membership is written.
       for (const id of ids.toSorted()) await store.lockMember(tx, id)
       const retired = await store.retireMembers(tx, ids, new Date())
-      for (const memberId of ids) await removeLinks(tx, memberId, 'reset')
+      // An open invitation of the project changes nothing for its person elsewhere, as in `remove`.
+      const accepted = ended.filter((one) => one.accepted).map(({ member_id }) => member_id)
+      for (const memberId of new Set([...accepted, ...retired])) await removeLinks(tx, memberId, 'reset')
       for (const memberId of retired) await endSessionsOf(tx, { memberId })
       if (retired.length > 0) await onRetired(tx, retired)
       await tx.run(notify, [changedChannel, 'members'])

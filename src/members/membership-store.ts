@@ -53,7 +53,7 @@ const lockAdmins = statement(
 const removeOfProject = statement(
   'memberships.remove_of_project',
   `delete from memberships where project_id = $1 and member_id in (
-     select member_id from memberships where project_id = $1 order by member_id limit $2) returning member_id`
+     select member_id from memberships where project_id = $1 order by member_id limit $2) returning member_id, accepted_at is not null as accepted`
 )
 
 /** The roles that count, of members who have joined: one row for each role. */
@@ -85,5 +85,5 @@ export const lockInstallationAdmins = async (db: Db): Promise<string[]> =>
   (await db.query<{ member_id: string }>(lockAdmins)).map(({ member_id }) => member_id)
 
 /** Deletes a batch of the memberships of a project, and returns their members. */
-export const removeOfProjectBatch = async (db: Db, projectId: ProjectId, most: number): Promise<string[]> =>
-  (await db.query<{ member_id: string }>(removeOfProject, [projectId, most])).map(({ member_id }) => member_id)
+export const removeOfProjectBatch = (db: Db, projectId: ProjectId, most: number) =>
+  db.query<{ member_id: string; accepted: boolean }>(removeOfProject, [projectId, most])

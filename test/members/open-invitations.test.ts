@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { codeOf, goodPassword, join, quick } from '../support/members.ts'
-import { startService } from '../support/service.ts'
+import { eventually, startService } from '../support/service.ts'
 
 const service = await startService({}, quick)
 
@@ -25,6 +25,27 @@ it('an invitation by another project, which is not accepted, takes a member from
   const used = await service.ask('POST', '/console/link:accept', { json: { code: before, password: goodPassword } })
   assert.equal(used.status, 200, used.text)
   assert.equal((await admin.manage('POST', `/members/${member.id}:reset`)).status, 201)
+})
+
+it('erasing a project takes reset links from its members, and from no one whom it had only invited', async () => {
+  const [shop, other] = [await service.project(), await service.project()]
+  const boss = await join(service, 'admin')
+  const [invited, member] = [await join(service, 'editor', shop.id), await join(service, 'editor', other.id)]
+  for (const [{ email }, project] of [[invited, other] as const, [member, shop] as const])
+    assert.equal((await boss.manage('POST', '/members', { email, role: 'viewer', project_id: project.id })).status, 201)
+  const codes = []
+  for (const { id } of [invited, member]) codes.push(codeOf((await boss.manage('POST', `/members/${id}:reset`)).json))
+  assert.equal((await boss.manage('DELETE', `/projects/${other.id}`)).status, 200)
+  await eventually(async () =>
+    assert.deepEqual(await service.sql('select 1 from memberships where project_id = $1', [other.id]), [])
+  )
+  const used = codes.map((code) =>
+    service.ask('POST', '/console/link:accept', { json: { code, password: goodPassword } })
+  )
+  assert.deepEqual(
+    (await Promise.all(used)).map(({ status }) => status),
+    [200, 401]
+  )
 })
 
 it('a member who is left with an open invitation alone is no business of other admins', async () => {

@@ -34,8 +34,8 @@ export type Made =
       }
     }
 
-/** Makes the text of a template from values, which differ by the way of rendering. */
-export type Compile<Values> = (source: string) => (values: Values) => string
+/** Makes the text of a template from values, which differ by the way of rendering. `path`: its field in the message or activity. */
+export type Compile<Values> = (source: string, path: string) => (values: Values) => string
 type Compiled<Values> = (values: Values) => unknown
 export type Make<Values> = (values: Values) => Made
 
@@ -46,14 +46,15 @@ export const makeOf = <Values>(
 ): Make<Values> => (live_activity ? activityOf(live_activity, compile) : alertOf(message ?? {}, compile))
 
 /** A compiled value of any structure. Strings are templates, other values stay as they are. */
-function compiled<Values>(value: unknown, compile: Compile<Values>): Compiled<Values> {
-  if (typeof value === 'string') return isTemplate(value) ? compile(value) : () => value
+function compiled<Values>(value: unknown, path: string, compile: Compile<Values>): Compiled<Values> {
+  if (typeof value === 'string') return isTemplate(value) ? compile(value, path) : () => value
   if (Array.isArray(value)) {
-    const parts = value.map((item) => compiled(item, compile))
+    const parts = value.map((item, index) => compiled(item, `${path}[${index}]`, compile))
     return (values) => parts.map((part) => part(values))
   }
   if (typeof value === 'object' && value !== null) {
-    const parts = Object.entries(value).map(([name, inner]) => [name, compiled(inner, compile)] as const)
+    const pathOf = (name: string) => (path === '' ? name : `${path}.${name}`)
+    const parts = Object.entries(value).map(([name, inner]) => [name, compiled(inner, pathOf(name), compile)] as const)
     return (values) => Object.fromEntries(parts.map(([name, part]) => [name, part(values)]))
   }
   return () => value
@@ -61,13 +62,17 @@ function compiled<Values>(value: unknown, compile: Compile<Values>): Compiled<Va
 
 function alertOf<Values>(message: MessageTemplates, compile: Compile<Values>): Make<Values> {
   const { title, body, image_url, landing_url, thread_id, collapse_key, silent } = message
-  const fields = {
-    ...{ title, body, imageUrl: image_url, landingUrl: landing_url },
-    ...{ threadId: thread_id, collapseKey: collapse_key }
-  }
+  const fields = [
+    ['title', 'title', title],
+    ['body', 'body', body],
+    ['imageUrl', 'image_url', image_url],
+    ['landingUrl', 'landing_url', landing_url],
+    ['threadId', 'thread_id', thread_id],
+    ['collapseKey', 'collapse_key', collapse_key]
+  ] as const
   const more = extrasOf(message, compile)
-  const parts = Object.entries(fields).flatMap(([name, text]) =>
-    text === undefined ? [] : [[name, compiled(text, compile)] as const]
+  const parts = fields.flatMap(([name, path, text]) =>
+    text === undefined ? [] : [[name, compiled(text, path, compile)] as const]
   )
   return (values) => {
     const notification: Record<string, string> = {}
@@ -98,7 +103,7 @@ function extrasOf<Values>(message: MessageTemplates, compile: Compile<Values>): 
   }
   const rest = { badge, data, actions: actions?.map(({ title, landing_url }) => ({ title, landing_url })) }
   if (Object.keys(fixed).length === 0 && badge === undefined && !data && !actions) return undefined
-  const filled = compiled(rest, compile)
+  const filled = compiled(rest, '', compile)
   return (values) => {
     const made = filled(values) as typeof rest
     return {
@@ -134,9 +139,10 @@ function activityOf<Values>(
   { attributes_type, apns_channel_id, alert = {}, ...rest }: ActivityTemplates,
   compile: Compile<Values>
 ): Make<Values> {
-  const [attributes, state] = [compiled(rest.attributes, compile), compiled(rest.content_state, compile)]
-  const shown = compiled({ title: alert.title ?? 'Live Activity', body: alert.body ?? 'Started' }, compile)
-  const channelOf = apns_channel_id === undefined ? undefined : compiled(apns_channel_id, compile)
+  const attributes = compiled(rest.attributes, 'attributes', compile)
+  const state = compiled(rest.content_state, 'content_state', compile)
+  const shown = compiled({ title: alert.title ?? 'Live Activity', body: alert.body ?? 'Started' }, 'alert', compile)
+  const channelOf = apns_channel_id === undefined ? undefined : compiled(apns_channel_id, 'apns_channel_id', compile)
   return (values) => ({
     kind: 'activity-start',
     activity: {

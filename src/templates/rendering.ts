@@ -57,8 +57,8 @@ interface Text {
 
 function textOf(content: Pick<Source, 'message' | 'live_activity'>): Text {
   const templates: Template[] = []
-  const make = makeOf<Values>(content, (source) => {
-    const template = compiled(source)
+  const make = makeOf<Values>(content, (source, path) => {
+    const template = compiled(source, path)
     templates.push(template)
     return ({ scope, once }) => once(template) ?? template.render(scope)
   })
@@ -67,9 +67,9 @@ function textOf(content: Pick<Source, 'message' | 'live_activity'>): Text {
 }
 
 /** A template that an older version of the service saved, and that this one refuses, fails its messages. */
-function compiled(source: string): Template {
+function compiled(source: string, path: string): Template {
   try {
-    return compileTemplate(source)
+    return compileTemplate(source, path)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const { message } = error

@@ -198,10 +198,20 @@ describe('a template that cannot be parsed', () => {
     for (const [source, message] of cases) assert.equal(refusal(source).details[0]!.message, message)
   })
 
-  it('fails its messages where an older version saved it', () => {
-    const { make } = renderingOf({ name: 'X', message: { title: '{{ user. | json }}' } }).for({ properties: {} })
+  it('fails its messages where an older version saved it, and names its field', () => {
     const recipient = { device_id: 'd', project_user_id: null, properties: {}, platform: 'IOS', facts: {} } as const
-    assert.throws(() => make(recipient), /^TemplateFailed: template: line 1, column 8: a name must follow the dot$/)
+    const wrong = '{{ user. | json }}'
+    const named = (campaign: object, field: string) => {
+      const { make } = renderingOf({ name: 'X', ...campaign }).for({ properties: {} })
+      const message = `${field}: line 1, column 8: a name must follow the dot`
+      assert.throws(() => make(recipient), { name: 'TemplateFailed', message })
+    }
+    named({ message: { title: wrong } }, 'title')
+    named({ message: { title: 'Hi', image_url: wrong } }, 'image_url')
+    named({ message: { title: 'Hi', data: { order: wrong } } }, 'data.order')
+    named({ message: { title: 'Hi', actions: [{ id: 'a', title: wrong }] } }, 'actions[0].title')
+    const activity = { attributes_type: 'Ride', attributes: {}, content_state: { stops: ['A', wrong] } }
+    named({ live_activity: activity }, 'content_state.stops[1]')
     assert.deepEqual(triggerUses('{{ trigger. | json }}'), [])
   })
 

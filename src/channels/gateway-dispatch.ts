@@ -50,10 +50,10 @@ const detailsOf = (outcome: Outcome): { reason?: string; gateway_code?: string }
     ? {}
     : { reason: outcome.reason, ...('gatewayCode' in outcome && { gateway_code: outcome.gatewayCode }) }
 
-/** Turns off the tokens that gateways call dead. */
+/** Turns off the tokens that gateways call dead, and turns on those whose reports are not trusted any more. */
 export async function buryDeadTokens(tx: Db, projectId: ProjectId, ends: End[]): Promise<void> {
-  const ofPush: reach.DeadToken[] = []
-  const ofActivities: reach.DeadToken[] = []
+  const ofPush: reach.Burial[] = []
+  const ofActivities: reach.Burial[] = []
   for (const { endpoint, outcome } of ends) {
     if (outcome.kind !== 'rejected' || !outcome.tokenDeadAsOf) continue
     const { deviceId, token } = endpoint
@@ -63,4 +63,7 @@ export async function buryDeadTokens(tx: Db, projectId: ProjectId, ends: End[]):
   }
   if (ofPush.length > 0) await reach.buryTokens(tx, projectId, ofPush)
   if (ofActivities.length > 0) await reach.buryActivities(tx, projectId, ofActivities)
+  // Outcomes of a project are written in their order, so these tokens have been turned off by now.
+  const living = ends.flatMap(({ outcome }) => (outcome.kind === 'rejected' && outcome.disbelieved) || [])
+  if (living.length > 0) await reach.reviveTokens(tx, projectId, living)
 }

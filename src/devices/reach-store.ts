@@ -27,13 +27,15 @@ export interface ActivityTokenRow {
   registered_at: Date
 }
 
-/** The verdict of a gateway about a token, and its time. */
+/** A token that a gateway called dead, as of a time. */
 export interface DeadToken {
   deviceId: string
   token: string
   asOf: Date
-  reason: string
 }
+
+/** The same with the verdict. */
+export type Burial = DeadToken & { reason: string }
 
 /** The most devices of a user that one message goes to. Real users have fewer; the limit caps the damage of a mistake. */
 const mostPerUser = 500
@@ -81,6 +83,13 @@ const bury = (table: string) => `
      and ${table}.registered_at < g.as_of and ${table}.dead_since is null`
 const buryPushTokens = statement('push_tokens.bury', bury('push_tokens'))
 const buryActivityTokens = statement('live_activity_tokens.bury', bury('live_activity_tokens'))
+// The time tells that it was this report which disabled the token, and not another one since.
+const revive = (table: string) => `
+  update ${table} set dead_since = null, dead_reason = null from ${given}
+   where ${table}.project_id = $1 and ${table}.device_id = g.device_id and ${table}.token = g.token
+     and ${table}.dead_since = g.as_of`
+const revivePushTokens = statement('push_tokens.revive', revive('push_tokens'))
+const reviveActivityTokens = statement('live_activity_tokens.revive', revive('live_activity_tokens'))
 
 const endActivityTokens = statement(
   'live_activity_tokens.end',
@@ -109,15 +118,22 @@ export const findUpdateTokens = (db: Db, projectId: ProjectId, deviceIds: string
 export const findTokensOfActivities = (db: Db, projectId: ProjectId, activityIds: string[]) =>
   db.query<ActivityTokenRow>(tokensOfActivities, [projectId, activityIds])
 
-const rowsOf = (dead: DeadToken[]) =>
+const rowsOf = (dead: (DeadToken & Partial<Burial>)[]) =>
   JSON.stringify(dead.map(({ deviceId, token, asOf, reason }) => ({ device_id: deviceId, token, as_of: asOf, reason })))
 
 /** Disables tokens, unless the app has registered them since. */
-export const buryTokens = (db: Db, projectId: ProjectId, dead: DeadToken[]) =>
+export const buryTokens = (db: Db, projectId: ProjectId, dead: Burial[]) =>
   db.run(buryPushTokens, [projectId, rowsOf(dead)])
 
-export const buryActivities = (db: Db, projectId: ProjectId, dead: DeadToken[]) =>
+export const buryActivities = (db: Db, projectId: ProjectId, dead: Burial[]) =>
   db.run(buryActivityTokens, [projectId, rowsOf(dead)])
+
+/** Enables tokens that these reports disabled. */
+export async function reviveTokens(db: Db, projectId: ProjectId, dead: DeadToken[]): Promise<void> {
+  const rows = rowsOf(dead)
+  await db.run(revivePushTokens, [projectId, rows])
+  await db.run(reviveActivityTokens, [projectId, rows])
+}
 
 /** An activity on a device, as the app named it. */
 export interface EndedActivity {

@@ -1,3 +1,4 @@
+import type { reach } from '../devices/devices.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { FailureCode } from './reasons.ts'
 
@@ -116,6 +117,8 @@ export type Outcome =
       gatewayCode: string
       /** The token is dead as of this time: disable it unless the app registered it later. */
       tokenDeadAsOf?: Date
+      /** Tokens of earlier pushes that were disabled by reports which are not trusted any more: enable them again. */
+      disbelieved?: reach.DeadToken[]
     }
   | { kind: 'retry'; reason: FailureCode; message: string; gatewayCode: string; notBefore: number; free: boolean }
   /** The connection broke, or the gateway did not respond: the push may have arrived. */

@@ -97,7 +97,16 @@ export class Judge {
     if (verdict.credentialWrong) return this.#refuseCredential(entry, verdict.gatewayCode, verdict.message)
     if (verdict.reason !== 'CREDENTIALS_INVALID') circuit.right()
     if (verdict.tokenDead !== undefined) guard.tokenDead()
-    end(entry, this.refusal(verdict, entry.sentWallMs))
+    end(entry, this.#noted(entry, this.refusal(verdict, entry.sentWallMs)))
+  }
+
+  /** Of reports that turn out not to be trusted, the first ones were: the outcome takes them back. */
+  #noted({ push: { deviceId, token } }: Entry, outcome: Outcome): Outcome {
+    const { guard } = this.#options
+    if (outcome.kind !== 'rejected') return outcome
+    if (outcome.tokenDeadAsOf) guard.believed({ deviceId, token, asOf: outcome.tokenDeadAsOf })
+    const disbelieved = guard.holds ? guard.takeBack() : []
+    return disbelieved.length > 0 ? { ...outcome, disbelieved } : outcome
   }
 
   /**
@@ -108,7 +117,7 @@ export class Judge {
     if (guard.holds && !this.#suspects) {
       const { projectId: project, gateway, id } = credential
       const what =
-        'most tokens are refused: the credential may be of another app or environment; no token is turned off'
+        'most tokens are refused: the credential may be of another app or environment; no token is turned off, and the last ones are on again'
       log.warn({ project, gateway, credential: id, reason: code }, what)
     }
     this.#suspects = guard.holds

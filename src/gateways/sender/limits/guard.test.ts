@@ -43,3 +43,19 @@ test('where many tokens are usually dead, all are believed', () => {
   times(200, guard.tokenDead)
   assert.equal(guard.holds, false)
 })
+
+test('what was believed of the remembered answers is taken back once', () => {
+  const guard = createGuard()
+  const token = (number: number) => ({ deviceId: `${number}`, token: `t-${number}`, asOf: new Date(0) })
+  const dead = (number: number) => {
+    guard.tokenDead()
+    guard.believed(token(number))
+  }
+  dead(0)
+  times(200, guard.accepted)
+  dead(1)
+  times(198, guard.accepted)
+  dead(2)
+  assert.deepEqual(guard.takeBack(), [token(1), token(2)])
+  assert.deepEqual(guard.takeBack(), [])
+})

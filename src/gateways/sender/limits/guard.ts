@@ -1,9 +1,15 @@
+import type { reach } from '../../../devices/devices.ts'
+
 /** Keeps a wrong bundle id or environment from disabling every token of a project. Each credential has one guard. */
 export interface Guard {
   accepted(): void
   tokenDead(): void
   /** Whether reports of dead tokens are not trusted now. */
   readonly holds: boolean
+  /** Remembers a token that is turned off because the last report was trusted. */
+  believed(token: reach.DeadToken): void
+  /** Returns those of the remembered responses, each once: when reports turn out not to be trusted, they live again. */
+  takeBack(): reach.DeadToken[]
 }
 
 const remembered = 200
@@ -25,6 +31,8 @@ export function createGuard(): Guard {
   /** Counts of the responses before the remembered ones. */
   let usualAnswers = 0
   let usualDead = 0
+  /** Each with the number of its response. */
+  let believed: { token: reach.DeadToken; answer: number }[] = []
 
   function holds(): boolean {
     const recent = Math.min(answers, remembered)
@@ -57,6 +65,16 @@ export function createGuard(): Guard {
     tokenDead: () => note(1),
     get holds() {
       return holds()
+    },
+    believed(token) {
+      while (believed[0] && believed[0].answer <= answers - remembered) believed.shift()
+      believed.push({ token, answer: answers })
+    },
+    takeBack() {
+      const from = answers - remembered
+      const taken = believed.filter(({ answer }) => answer > from).map(({ token }) => token)
+      believed = []
+      return taken
     }
   }
 }

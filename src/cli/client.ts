@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readJson } from '../platform/json-names.ts'
 import { version } from '../platform/version.ts'
 import type { Connection } from './connection.ts'
 import { exit, Failure, usageFailure } from './exit.ts'
@@ -14,6 +15,8 @@ export interface Send {
   headers?: Record<string, string>
   /** Whether the request may be repeated safely. All methods but POST are by default. */
   repeatable?: boolean
+  /** Whether a repeat that finds nothing is a success: the attempt whose response was lost has deleted it. */
+  deletes?: boolean
 }
 
 /** Longer than the service's own limit of 100 s, whose error says more than a time-out here. */
@@ -66,21 +69,27 @@ export function createClient(
    * does that the server closed at this moment. Returns a success and throws everything else.
    */
   async function send(method: Method, path: string, options: Send = {}, limitMs = responseMs): Promise<Response> {
-    const { repeatable = method !== 'POST' } = options
+    const { repeatable = method !== 'POST', deletes = false } = options
+    let mayHaveArrived = false
     for (let attempt = 1; ; attempt += 1) {
       const response = await once(method, path, options, limitMs).catch((error: unknown) => {
         if (repeatable && attempt === 1 && brokeOff(error)) return
         throw error
       })
-      if (!response) continue
+      if (!response) {
+        mayHaveArrived = true
+        continue
+      }
       const warning = response.ok && response.headers.get('x-service-warning')
       if (warning) warn(warning)
       if (response.ok) return response
       // 429 comes before any work; 503 may come after a part of it.
       const again = response.status === 429 || (response.status === 503 && repeatable)
       const waitMs = retryAfterMs(response) * 2 ** (attempt - 1)
-      if (!again || attempt === attempts || waitMs > longestWaitMs) throw await asFailure(url, response)
-      await response.body?.cancel()
+      const failure = await asFailure(url, response)
+      if (deletes && mayHaveArrived && failure.code === 'not_found') return Response.json({})
+      if (!again || attempt === attempts || waitMs > longestWaitMs) throw failure
+      mayHaveArrived ||= response.status === 503 && failure.code !== 'overloaded'
       await sleep(waitMs, undefined, interrupt && { signal: interrupt }).catch(() => {
         throw interrupted()
       })
@@ -90,13 +99,20 @@ export function createClient(
   return {
     url,
     send,
+    /** Deletes one thing. */
+    async remove(path: string, query: Send['query'] = {}): Promise<void> {
+      await send('DELETE', path, { query, deletes: true })
+    },
     async json<Body>(method: Method, path: string, options?: Send, limitMs?: number): Promise<Body> {
       const response = await send(method, path, options, limitMs)
-      return response.json().catch((error: unknown) => {
-        throw error instanceof SyntaxError
-          ? new Failure(exit.failure, 'unexpected_answer', `The server at ${url} is not Tidings. Check the address.`)
-          : unreachable(url, error)
-      }) as Promise<Body>
+      const text = await response.text().catch((error: unknown) => {
+        throw unreachable(url, error)
+      })
+      try {
+        return readJson(text) as Body
+      } catch {
+        throw new Failure(exit.failure, 'unexpected_answer', `The server at ${url} is not Tidings. Check the address.`)
+      }
     }
   }
 }

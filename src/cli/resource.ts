@@ -107,7 +107,7 @@ export function resource(group: Command, shell: Shell, { name, path, scope = 'pr
     /** `done` says in one word what happened, for people and as a field of the document: `deleted`, `revoked`. */
     remove({ done, ...declared }: Verb<Common> & { done: string }): void {
       verb(declared, async (session, _, id: string) => {
-        await session.client.send('DELETE', at(session, id))
+        await session.client.remove(at(session, id))
         tell(session, { [done]: id }, `${done.charAt(0).toUpperCase()}${done.slice(1)} the ${name} ${id}.`)
       })
     }

@@ -132,6 +132,35 @@ test('a request that may be repeated is sent again when its connection breaks of
   assert.equal(seen.length, 3)
 })
 
+test('a deletion that finds nothing after an attempt without a response has succeeded', async (t) => {
+  const cut: Answer = (request) => void request.socket.destroy()
+  const refusal = (status: number, code: string): Answer => {
+    const headers = { 'content-type': 'application/json', 'x-request-id': 'r-1', 'retry-after': '0' }
+    return (_, response) => void response.writeHead(status, headers).end(JSON.stringify({ error: 'No.', code }))
+  }
+  const gone = refusal(404, 'not_found')
+  const after = async (args: string[], ...answers: Answer[]) => {
+    const answer: Answer = (request, response, attempt) => answers[attempt - 1]!(request, response, attempt)
+    const { url, seen } = await fakeServer(t, answer)
+    const ran = await run([...args, '--url', url, '--token', 'svc_at_x', '-p', 'demo'])
+    assert.equal(seen.length, answers.length)
+    return ran
+  }
+  const revoke = ['key', 'revoke', '0192']
+  for (const lost of [cut, refusal(503, 'unavailable')]) {
+    const ran = await after(revoke, lost, refusal(429, 'rate_limited'), gone)
+    assert.deepEqual([ran.code, ran.stdout], [0, 'Revoked the key 0192.\n'], ran.stderr)
+  }
+  assert.equal((await after(revoke, gone)).code, 3)
+  // These were refused before any work, so they deleted nothing.
+  for (const code of ['rate_limited', 'overloaded'])
+    assert.equal((await after(revoke, refusal(code === 'overloaded' ? 503 : 429, code), gone)).code, 3)
+  const page: Answer = (_, response) => void response.writeHead(404).end('<html>')
+  assert.equal((await after(revoke, cut, page)).code, 1)
+  // It deletes nothing, whatever its method.
+  assert.equal((await after(['campaign', 'archive', 'sale'], cut, gone)).code, 3)
+})
+
 test('connection errors are explained and never show the token', async (t) => {
   const token = 'svc_at_very_secret'
   const page: Answer = (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')

@@ -54,7 +54,7 @@ function declareDelete(channels: Resource): void {
     async (session, _, id: string) => {
       // The API lets the deletion of an absent channel succeed; here a mistyped id is reported.
       await session.client.send('GET', channels.at(session, id))
-      await session.client.send('DELETE', channels.at(session, id))
+      await session.client.remove(channels.at(session, id))
       tell(session, { deleted: id }, `Deleted the channel ${id}.`)
     }
   )

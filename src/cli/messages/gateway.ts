@@ -87,7 +87,7 @@ function declareRemove(gateways: Resource): void {
         `This removes the credential for ${gateway} from ${project}. Its key cannot be read back from Tidings.\n` +
         'Remove it? [y/N] '
       await confirm(session.shell, question, /^y(es)?$/i, yes === true)
-      await session.client.send('DELETE', gateways.at(session, gateway), { query: { environment, topic } })
+      await session.client.remove(gateways.at(session, gateway), { environment, topic })
       tell(session, { removed: gateway }, `Removed the credential for ${gateway} from ${project}.`)
     }
   )

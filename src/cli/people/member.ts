@@ -90,7 +90,7 @@ export function declare(command: Command, shell: Shell): void {
     async (session, { project, allProjects }, member: string) => {
       const id = await idOf(session, member)
       const query = { project_id: project, installation: allProjects && 'true' }
-      await session.client.send('DELETE', members.at(session, id), { query })
+      await session.client.remove(members.at(session, id), query)
       tell(session, { removed: id }, `Removed the member ${member}.`)
     }
   )

@@ -53,7 +53,7 @@ export function declare(command: Command, shell: Shell): void {
     },
     async (session, { member }, id?: string) => {
       if (id !== undefined) {
-        await session.client.send('DELETE', sessions.at(session, id))
+        await session.client.remove(sessions.at(session, id))
         return tell(session, { ended: id }, `Ended the session ${id}.`)
       }
       const query = { member_id: member }

@@ -135,7 +135,7 @@ function declareDelete(projects: Resource): void {
         `This deletes the project ${printable(project.name)} with its users, keys and history, for good.\n` +
         `Type its id (${id}) to delete it: `
       await confirm(session.shell, question, new RegExp(`^${RegExp.escape(id)}$`), yes === true)
-      await session.client.send('DELETE', projects.at(session, id))
+      await session.client.remove(projects.at(session, id))
       tell(session, { deleted: id }, `Deleted the project ${id}.`)
     }
   )

@@ -95,7 +95,7 @@ function declareDelete(devices: Resource): void {
       await session.client.send('GET', devices.at(session, id))
       const question = `Delete the device ${printable(id)} of the project ${projectOf(session.connection)}? [y/N] `
       await confirm(session.shell, question, /^y(es)?$/i, yes === true)
-      await session.client.send('DELETE', inProject(session, `/api/v1/devices/${encodeURIComponent(id)}`))
+      await session.client.remove(inProject(session, `/api/v1/devices/${encodeURIComponent(id)}`))
       tell(session, { deleted: id }, `Deleted the device ${printable(id)}.`)
     }
   )

@@ -25,7 +25,7 @@ ready, searches compare all users.`,
     },
     async (session, { add = [], remove = [] }) => {
       const at = (name = '') => inProject(session, `/indexed-properties${name && `/${segment(name)}`}`)
-      for (const name of remove) await session.client.send('DELETE', at(name))
+      for (const name of remove) await session.client.remove(at(name))
       for (const name of add) await session.client.send('PUT', at(name))
       const list = await session.client.json<{ items: IndexedProperty[] }>('GET', at())
       const rows = list.items.map((item) => [printable(item.name), stateOf(item)])

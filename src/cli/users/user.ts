@@ -175,7 +175,7 @@ function declareDelete(users: Resource): void {
       await session.client.send('GET', users.at(session, id))
       const question = `Delete the user ${printable(id)} of the project ${projectOf(session.connection)} for good? [y/N] `
       await confirm(session.shell, question, /^y(es)?$/i, yes === true)
-      await session.client.send('DELETE', apiPath(session, id))
+      await session.client.remove(apiPath(session, id))
       tell(session, { deleted: id }, `Deleted the user ${printable(id)}.`)
     }
   )

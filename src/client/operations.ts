@@ -2428,13 +2428,17 @@ export interface Operations {
     }
     result: Record<string, never>
   }
-  /** Give a webhook a new secret; the old one signs beside it for a day. Takes a token with the role admin. */
+  /** Give a webhook a new secret; the old one signs beside it until the overlap ends. Takes a token with the role admin. */
   rotateProjectWebhookSecret: {
     path: {
       /** The id of the project: 1 to 64 letters, digits, _ or -. */
       project_id: string
       /** The id of the webhook. */
       webhook_id: string
+    }
+    body?: {
+      /** How long the old secret still signs: 15m, 24h, 7d; at most 30d. 0s, for one that leaked, ends all earlier secrets at once. Default: 24h. */
+      overlap?: string | null
     }
     result: {
       /** Signs the calls (Standard Webhooks). It is shown this once. */
@@ -2455,11 +2459,15 @@ export interface Operations {
       delivery: s.WebhookDeliveryDetail
     }
   }
-  /** Give the project a new secret, which signs the calls about tasks; the old one signs beside it for a day. Takes a token with the role admin. */
+  /** Give the project a new secret, which signs the calls about tasks; the old one signs beside it until the overlap ends. Takes a token with the role admin. */
   rotateProjectTaskSecret: {
     path: {
       /** The id of the project: 1 to 64 letters, digits, _ or -. */
       project_id: string
+    }
+    body?: {
+      /** How long the old secret still signs: 15m, 24h, 7d; at most 30d. 0s, for one that leaked, ends all earlier secrets at once. Default: 24h. */
+      overlap?: string | null
     }
     result: {
       /** Signs the calls (Standard Webhooks). It is shown this once. */

@@ -1,19 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { readPolicy, readPolicyChange } from '../oversight/oversight.ts'
-import { parseDuration } from '../platform/duration.ts'
 import { readEach, refusing } from '../platform/fields.ts'
+import { overlapOf } from '../platform/http/overlap.ts'
 import { defaultLimit, idAfter, PageQuery, page, pageOf } from '../platform/http/paging.ts'
 import { type Routes, smallForm } from '../platform/http/routes.ts'
 import { readTime, timeRule } from '../platform/time.ts'
 import type { ManageAccess, ManageCaller, Projects } from '../projects/projects.ts'
 import { cursorOfId, known, wireKey, wireNewKey } from './responses.ts'
 import { ChangeKey, CreatedKey, CreateKey, KeyAnswer, RotatedKey, RotateKey } from './schemas.ts'
-
-const dayMs = 86_400_000
-const usualOverlapMs = dayMs
-/** A longer overlap would defeat the rotation. */
-const mostOverlapMs = 30 * dayMs
-const overlapRule = 'must be a duration such as 15m, 24h or 7d (s, m, h, d, w), from 0s to 30d'
 
 /** The skills that a policy can name, by id. */
 export type KnownSkills = Parameters<typeof readPolicy>[1]
@@ -96,14 +90,6 @@ export function keyRoutes(manage: Routes<ManageCaller, ManageAccess>, projects: 
       return { ...wireNewKey(rotated), replaces: rotated.replaces }
     }
   )
-}
-
-/** How long a rotated secret still works. */
-export function overlapOf(text: string | null | undefined): number {
-  if (text === undefined || text === null) return usualOverlapMs
-  const ms = /^0[smhdw]$/.test(text) ? 0 : parseDuration(text)
-  if (ms === undefined || ms > mostOverlapMs) throw wrong('overlap', overlapRule)
-  return ms
 }
 
 /** When a key expires; null for never. */

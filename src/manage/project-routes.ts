@@ -1,13 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
+import { Overlap, overlapOf } from '../platform/http/overlap.ts'
 import { decodeCursor, defaultLimit, encodeCursor, PageQuery, page, pageOf, timeOf } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { Identity, ManageAccess, ManageCaller, Projects } from '../projects/projects.ts'
-import { overlapOf } from './key-routes.ts'
 import { checkRules } from './project-rules.ts'
 import { wireProject } from './responses.ts'
-import { ChangeProject, CreateProject, IdentitySecretAnswer, knownFields, Overlap, ProjectAnswer } from './schemas.ts'
+import { ChangeProject, CreateProject, IdentitySecretAnswer, knownFields, ProjectAnswer } from './schemas.ts'
 
 export function projectRoutes(
   manage: Routes<ManageCaller, ManageAccess>,

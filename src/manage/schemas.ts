@@ -1,5 +1,6 @@
 import { type Static, type TInteger, type TSchema, Type } from '@sinclair/typebox'
 import { durationPattern, durationRule } from '../platform/duration.ts'
+import { Overlap } from '../platform/http/overlap.ts'
 import { printable, saying } from '../platform/http/schema.ts'
 
 // Schemas of the requests and responses for projects, keys, tokens, nodes and jobs.
@@ -195,12 +196,6 @@ export const CreatedKey = Type.Object({
   expires_at: ExpiresAt,
   policy: PolicyOrNull
 })
-export const Overlap = Type.Optional(
-  Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'How long the old one still works: 15m, 24h, 7d, or 0s to stop it at once; at most 30d. Default: 24h.'
-  })
-)
 export const RotateKey = Type.Object({ overlap: Overlap, expires_at: Expiry })
 export const IdentitySecretAnswer = Type.Object({
   secret: Type.String({ description: 'Signs tokens with HS256. It is shown this once.' }),

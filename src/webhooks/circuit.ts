@@ -7,6 +7,8 @@ const longestRestMs = 5 * 60_000
 /** … and the most calls to one destination, and of one project, at a time. */
 const perDestination = 8
 const perProject = 24
+/** The most calls of a project that take no turn: test events. They use the sockets that all projects share. */
+const testsPerProject = 8
 /** The most remembered destinations that fail. Dropping one only costs an early attempt. */
 const mostKnown = 10_000
 
@@ -34,6 +36,7 @@ export type Turn =
 export function createCircuits(now: () => number = Date.now) {
   const known = new Map<string, Destination>()
   const byProject = new Map<ProjectId, number>()
+  const tests = new Map<ProjectId, number>()
 
   function find(key: string): Destination {
     const found = known.get(key)
@@ -65,14 +68,12 @@ export function createCircuits(now: () => number = Date.now) {
         return { go: false, resting: false, waitMs: Math.min(destination.turnAt - at + 20, 30_000) }
       }
       destination.inFlight += 1
-      byProject.set(projectId, busy + 1)
+      count(byProject, projectId, 1)
       return {
         go: true,
         end(ok) {
           destination.inFlight -= 1
-          const left = byProject.get(projectId)! - 1
-          if (left > 0) byProject.set(projectId, left)
-          else byProject.delete(projectId)
+          count(byProject, projectId, -1)
           destination.meanMs = destination.meanMs * 0.8 + (now() - at) * 0.2
           if (ok === true) destination.failures = 0
           if (ok === false && ++destination.failures >= failuresToOpen)
@@ -82,12 +83,25 @@ export function createCircuits(now: () => number = Date.now) {
         }
       }
     },
+    /** For a test event, which is sent whatever its destination did. Returns false if the project has too many in flight. */
+    beginTest(projectId: ProjectId): boolean {
+      if ((tests.get(projectId) ?? 0) >= testsPerProject) return false
+      count(tests, projectId, 1)
+      return true
+    },
+    endTest: (projectId: ProjectId) => count(tests, projectId, -1),
     stats() {
       const all = [...known.values()]
       const resting = all.filter(({ restsUntil }) => restsUntil > now()).length
       return { in_flight: all.reduce((sum, { inFlight }) => sum + inFlight, 0), resting }
     }
   }
+}
+
+function count(counts: Map<ProjectId, number>, projectId: ProjectId, by: 1 | -1): void {
+  const left = (counts.get(projectId) ?? 0) + by
+  if (left > 0) counts.set(projectId, left)
+  else counts.delete(projectId)
 }
 
 export type Circuits = ReturnType<typeof createCircuits>

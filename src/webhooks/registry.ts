@@ -99,19 +99,23 @@ export function createRegistry(options: {
         })
       })
     },
-    async rotateSecret(actor: string, projectId: ProjectId, id: string): Promise<string> {
+    /** The secret that it replaces signs for the overlap. */
+    async rotateSecret(actor: string, projectId: ProjectId, id: string, overlapMs: number): Promise<string> {
       return pool.transaction(async (tx) => {
-        const row = (await store.findWebhook(tx, projectId, id)) ?? noWebhook()
-        const details = { name: nameOf(row) }
+        // Locked: a rotation after a deletion would add a secret that has no webhook.
+        const row = (await store.lockWebhook(tx, projectId, id)) ?? noWebhook()
+        const { secret, ...ends } = await secrets.rotate(tx, projectId, id, overlapMs)
+        const details = { name: nameOf(row), ...ends }
         await recordAudit(tx, projectId, { actor, action: 'webhook.rotate_secret', target: id, details })
-        return secrets.rotate(tx, projectId, id)
+        return secret
       })
     },
     /** The secret that signs the calls to agents' task webhooks. */
-    async rotateProjectSecret(actor: string, projectId: ProjectId): Promise<string> {
+    async rotateProjectSecret(actor: string, projectId: ProjectId, overlapMs: number): Promise<string> {
       return pool.transaction(async (tx) => {
-        await recordAudit(tx, projectId, { actor, action: 'webhook_secret.rotate', target: projectId })
-        return secrets.rotate(tx, projectId, projectOwner)
+        const { secret, ...details } = await secrets.rotate(tx, projectId, projectOwner, overlapMs)
+        await recordAudit(tx, projectId, { actor, action: 'webhook_secret.rotate', target: projectId, details })
+        return secret
       })
     }
   }

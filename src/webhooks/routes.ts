@@ -1,10 +1,21 @@
 import { Type } from '@sinclair/typebox'
 import { Refusal } from '../platform/errors.ts'
+import { overlapOf } from '../platform/http/overlap.ts'
 import { defaultLimit, encodeCursor, idAfter, PageQuery, page, pageOf } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { deliveryRoutes, known, wireDetail } from './delivery-routes.ts'
-import { Active, DeliveryDetailAnswer, Description, Events, Secret, Url, WebhookAnswer, webhook } from './schemas.ts'
+import {
+  Active,
+  DeliveryDetailAnswer,
+  Description,
+  Events,
+  RotateSecret,
+  Secret,
+  Url,
+  WebhookAnswer,
+  webhook
+} from './schemas.ts'
 import type { WebhookRow } from './webhook-store.ts'
 import type { Webhooks } from './webhooks.ts'
 
@@ -86,13 +97,14 @@ export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhoo
     `${path}/:webhook_id([^:]+)::rotate-secret`,
     {
       operationId: 'rotateProjectWebhookSecret',
-      summary: 'Give a webhook a new secret; the old one signs beside it for a day',
+      summary: 'Give a webhook a new secret; the old one signs beside it until the overlap ends',
       access: 'admin',
-      answer: Type.Object({ secret: Secret })
+      ...rotation
     },
-    async ({ caller, params }) => {
+    async ({ caller, params, body }) => {
       const id = known(params.webhook_id, 'webhook')
-      return { secret: await registry.rotateSecret(caller.actor, caller.project!.id, id) }
+      const overlapMs = overlapOf(body.overlap)
+      return { secret: await registry.rotateSecret(caller.actor, caller.project!.id, id, overlapMs) }
     }
   )
 
@@ -118,13 +130,25 @@ export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhoo
     {
       operationId: 'rotateProjectTaskSecret',
       summary:
-        'Give the project a new secret, which signs the calls about tasks; the old one signs beside it for a day',
+        'Give the project a new secret, which signs the calls about tasks; the old one signs beside it until the overlap ends',
       access: 'admin',
-      answer: Type.Object({ secret: Secret })
+      ...rotation
     },
-    async ({ caller }) => ({ secret: await registry.rotateProjectSecret(caller.actor, caller.project!.id) })
+    async ({ caller, body }) => {
+      const overlapMs = overlapOf(body.overlap)
+      return { secret: await registry.rotateProjectSecret(caller.actor, caller.project!.id, overlapMs) }
+    }
   )
 }
+
+/** What both routes that rotate a secret have in common. */
+const rotation = {
+  body: RotateSecret,
+  bodyKind: 'optional',
+  answer: Type.Object({ secret: Secret }),
+  refusals: ['not_found', 'conflict', 'invalid_parameter'],
+  example: { overlap: '24h' }
+} as const
 
 const cursorOfId = ({ id }: { id: string }) => encodeCursor(id)
 

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
+import { overlapField } from '../platform/http/overlap.ts'
 
 export const eventTypes = [
   'message.accepted',
@@ -26,6 +27,11 @@ export const Active = Type.Boolean({
 export const Secret = Type.String({ description: 'Signs the calls (Standard Webhooks). It is shown this once.' })
 
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+export const RotateSecret = Type.Object({
+  overlap: overlapField(
+    'How long the old secret still signs: 15m, 24h, 7d; at most 30d. 0s, for one that leaked, ends all earlier secrets at once. Default: 24h.'
+  )
+})
 export const Description = orNull(Type.String({ maxLength: 500, description: 'A note for people. null: none.' }))
 
 export const webhook = {

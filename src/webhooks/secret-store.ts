@@ -2,11 +2,20 @@ import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 
-export interface SecretRow {
-  sealed: string
+/** What replaced secrets leave behind until they end. Nodes of an earlier version read and write only `previous`. */
+interface Remaining {
+  /** The last secret that was replaced. */
   previous: string | null
   previous_until: Date | null
+  /** All of them, as one sealed text. */
+  replaced: string | null
 }
+
+export interface SecretRow extends Remaining {
+  sealed: string
+}
+
+const columns = 'sealed, previous, previous_until, replaced'
 
 const insertRow = statement(
   'webhooks.add_secret',
@@ -16,11 +25,15 @@ const insertRow = statement(
 )
 const findRow = statement(
   'webhooks.find_secret',
-  'select sealed, previous, previous_until from webhook_secrets where project_id = $1 and owner = $2'
+  `select ${columns} from webhook_secrets where project_id = $1 and owner = $2`
+)
+const lockRow = statement(
+  'webhooks.lock_secret',
+  `select ${columns} from webhook_secrets where project_id = $1 and owner = $2 for update`
 )
 const replaceRow = statement(
   'webhooks.replace_secret',
-  `update webhook_secrets set previous = sealed, previous_until = $4, sealed = $3, created_at = $5
+  `update webhook_secrets set sealed = $3, previous = $4, previous_until = $5, replaced = $6, created_at = $7
     where project_id = $1 and owner = $2`
 )
 const removeRow = statement(
@@ -28,19 +41,28 @@ const removeRow = statement(
   'delete from webhook_secrets where project_id = $1 and owner = $2'
 )
 
-/** The first secret of an owner stays. */
-export const addSecret = (db: Db, projectId: ProjectId, owner: string, sealed: string, at: Date) =>
-  db.run(insertRow, [projectId, owner, sealed, at])
+/** The first secret of an owner stays: false if there is one. */
+export const addSecret = async (
+  db: Db,
+  projectId: ProjectId,
+  owner: string,
+  sealed: string,
+  at: Date
+): Promise<boolean> => (await db.run(insertRow, [projectId, owner, sealed, at])) > 0
 
 export const findSecret = (db: Db, projectId: ProjectId, owner: string) =>
   db.one<SecretRow>(findRow, [projectId, owner])
 
-/** Replaces the secret and keeps the previous one until a time. Returns false if the owner has none. */
-export const replaceSecret = async (
+/** The secret as it is until the transaction ends: nothing else replaces it meanwhile. */
+export const lockSecret = (tx: Db, projectId: ProjectId, owner: string) =>
+  tx.one<SecretRow>(lockRow, [projectId, owner])
+
+export const replaceSecret = (
   db: Db,
   projectId: ProjectId,
   owner: string,
-  { sealed, previousUntil, at }: { sealed: string; previousUntil: Date; at: Date }
-): Promise<boolean> => (await db.run(replaceRow, [projectId, owner, sealed, previousUntil, at])) > 0
+  { sealed, previous, previous_until, replaced }: SecretRow,
+  at: Date
+) => db.run(replaceRow, [projectId, owner, sealed, previous, previous_until, replaced, at])
 
 export const removeSecret = (db: Db, projectId: ProjectId, owner: string) => db.run(removeRow, [projectId, owner])

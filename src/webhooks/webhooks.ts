@@ -1,4 +1,5 @@
 import type { Db, Pool } from '../platform/db/db.ts'
+import { Refusal } from '../platform/errors.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { recurring } from '../platform/jobs/definition.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -135,9 +136,13 @@ export function createWebhooks(options: WebhookOptions) {
       const webhook = await registry.get(projectId, id)
       const call = testCallOf(projectId, webhook)
       const details = { name: nameOf(webhook), delivery_id: call.id }
-      await delivery.callOnce(projectId, call, (tx) =>
-        recordAudit(tx, projectId, { actor, action: 'webhook.test', target: id, details })
-      )
+      if (!circuits.beginTest(projectId))
+        throw new Refusal('rate_limited', 'Too many test events of this project wait for their responses.')
+      await delivery
+        .callOnce(projectId, call, (tx) =>
+          recordAudit(tx, projectId, { actor, action: 'webhook.test', target: id, details })
+        )
+        .finally(() => circuits.endTest(projectId))
       return call.id
     },
     /** The job that makes calls, and the job that turns waiting events into calls. */

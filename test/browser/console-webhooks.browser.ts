@@ -62,10 +62,14 @@ describe('a webhook', () => {
     assert.equal(JSON.parse(receiver.received[1]!.body).events[0].test, true)
     await page.getByRole('tab', { name: 'Signing secret' }).click()
     await page.getByRole('button', { name: 'Rotate secret' }).click()
+    await choose(page, 'Keep signing with the old secret for', 'No time: end all earlier secrets now', dialog(page))
     await dialog(page).getByRole('button', { name: 'Rotate', exact: true }).click()
     const fresh = (await dialog(page).getByLabel('secret', { exact: true }).textContent())!
     assert.ok(fresh.startsWith('whsec_') && fresh !== webhook.secret)
     await dialog(page).getByRole('button', { name: 'Done' }).click()
+    await service.manage('POST', `/projects/${project.id}/webhooks/${webhook.id}:test`)
+    const signed = [webhook.secret, fresh].map((secret) => isSignedWith(secret, receiver.received[2]!))
+    assert.deepEqual(signed, [false, true])
   })
 
   story('shows a delivery with its payload, headers and responses, and retries it', async (scene) => {

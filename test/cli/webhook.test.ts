@@ -28,6 +28,11 @@ test('webhooks are managed from the command line', async (t) => {
 
   const rotated = await tidings('webhook', 'rotate-secret', id, '--json')
   assert.match(rotated.json<{ secret: string }>().secret, /^whsec_/)
+  assert.match((await tidings('webhook', 'rotate-secret', id)).stderr, /signed with the old one too for 24h/)
+  const leaked = await tidings('webhook', 'rotate-secret', id, '--overlap', '0s')
+  assert.match(leaked.stdout, /^Secret +whsec_/)
+  assert.match(leaked.stderr, /signed with this one only/)
+  assert.match((await tidings('webhook', 'rotate-secret', id, '--overlap', 'soon')).stderr, /must be a duration/)
 
   assert.match((await tidings('webhook', 'deliveries', '--state', 'failed')).stdout, /^No deliveries match\.$/m)
   assert.equal((await tidings('webhook', 'replay', id)).code, 3)

@@ -275,12 +275,32 @@ describe('an outcome of messages', () => {
     assert.equal(await pending(), 0)
   })
 
-  it('is signed with the old secret and the new one for a while after a rotation', async () => {
+  it('is signed with every secret of the last 24 hours, and with the newest alone after a rotation without an overlap', async () => {
     const { project, own, webhook, calls } = await webhookOf(['message.accepted'])
-    const fresh = (await service.manage('POST', `${own}/webhooks/${webhook.id}:rotate-secret`)).json.secret
+    const rotate = async (json?: object, at = `${own}/webhooks/${webhook.id}:rotate-secret`) =>
+      service.manage('POST', at, json && { json })
+    const secrets = [webhook.secret]
+    for (const json of [undefined, { overlap: '1h' }]) secrets.push((await rotate(json)).json.secret)
+    // The secret of the project is another one.
+    secrets.push((await rotate({ overlap: '0s' }, `${own}/webhook-secret:rotate`)).json.secret)
     await tell(project.id, [outcome()])
     await eventually(() => assert.equal(calls().length, 1))
-    assert.ok(isSignedWith(webhook.secret, calls()[0]!) && isSignedWith(fresh, calls()[0]!))
+    assert.equal(String(calls()[0]!.headers['webhook-signature']).split(' ').length, 3)
+    assert.deepEqual(
+      secrets.map((secret) => isSignedWith(secret, calls()[0]!)),
+      [true, true, true, false]
+    )
+    for (let times = 0; times < 2; times += 1) assert.equal((await rotate({})).status, 200)
+    const refused = await rotate()
+    assert.deepEqual([refused.status, refused.json.code], [409, 'conflict'])
+    for (const overlap of ['soon', '31d', 0]) assert.equal((await rotate({ overlap })).status, 400, String(overlap))
+    const { secret } = (await rotate({ overlap: '0s' })).json
+    await service.manage('POST', `${own}/webhooks/${webhook.id}:test`)
+    assert.equal(String(calls()[1]!.headers['webhook-signature']).split(' ').length, 1)
+    assert.ok(isSignedWith(secret, calls()[1]!))
+    const { items } = (await service.manage('GET', `${own}/audit?action=webhook.rotate_secret`)).json
+    const [last, , , second] = items.map(({ details, at }: Json) => Date.parse(details.previous_until) - Date.parse(at))
+    assert.ok(Math.abs(last) < 60_000 && Math.abs(second - 3_600_000) < 60_000, `${last} ${second}`)
   })
 })
 

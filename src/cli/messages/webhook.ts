@@ -133,16 +133,26 @@ function declareUpdate(webhooks: Resource): void {
 }
 
 function declareRotateSecret(webhooks: Resource): void {
-  webhooks.verb(
+  webhooks.verb<{ overlap?: string }>(
     {
       usage: 'rotate-secret <id>',
       about: 'Create a new secret for a webhook, shown only now',
-      examples: [`tidings webhook rotate-secret ${anId}`]
+      examples: [`tidings webhook rotate-secret ${anId}`],
+      more: `Deliveries carry a signature of the old secret too until the overlap ends. If a
+secret leaked, --overlap 0s ends the old one and all before it at once.`,
+      options: (command) =>
+        command.option(
+          '--overlap <duration>',
+          'How long the old secret still signs: 15m, 24h, 7d, or 0s (default: 24h)'
+        )
     },
-    async (session, _, id: string) => {
-      const made = await session.client.json<{ secret: string }>('POST', webhooks.at(session, id, ':rotate-secret'))
+    async (session, { overlap }, id: string) => {
+      const path = webhooks.at(session, id, ':rotate-secret')
+      const made = await session.client.json<{ secret: string }>('POST', path, { body: { overlap } })
       tell(session, made, record([['Secret', made.secret]]))
-      if (!session.json) remark(session.shell, '\nDeliveries are signed with the old secret too for another day.')
+      if (session.json) return
+      const old = overlap?.startsWith('0') ? 'this one only' : `the old one too for ${overlap ?? '24h'}`
+      remark(session.shell, `\nSave the secret now: it is not shown again. Deliveries are signed with ${old}.`)
     }
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import type { Webhook } from '../../../../wire.ts'
@@ -17,6 +17,13 @@ import { Deliveries } from './deliveries.tsx'
 import { SendTest } from './send-test.tsx'
 import { WebhookFields } from './webhook-fields.tsx'
 import { WebhookState } from './webhooks.tsx'
+
+const overlaps = [
+  { value: '0s', label: 'No time: end all earlier secrets now' },
+  { value: '1h', label: '1 hour' },
+  { value: '24h', label: '24 hours' },
+  { value: '7d', label: '7 days' }
+]
 
 /** One endpoint: its deliveries, a test event, and its settings. */
 export function WebhookPage() {
@@ -150,19 +157,29 @@ function Secret({ webhook: { id } }: { webhook: Webhook }) {
     <Stack maw={560}>
       <Text>
         Each delivery is signed with the secret of this endpoint. It was shown when the webhook was created. After a
-        rotation the old secret signs too for 24 hours.
+        rotation the old secret signs too, for as long as you choose.
       </Text>
       {canEdit ? (
         <CreateSecret
           label="Rotate secret"
           submit="Rotate"
           what="secret"
-          warning="Verify signatures with this secret. It is shown only once. The old one works for another 24 hours."
-          initialValues={{}}
-          create={() => project<{ secret: string }>(projectId, 'POST', `/webhooks/${id}:rotate-secret`)}
+          warning="Verify signatures with this secret. It is shown only once."
+          initialValues={{ overlap: '24h' }}
+          create={(body) => project<{ secret: string }>(projectId, 'POST', `/webhooks/${id}:rotate-secret`, { body })}
           secretOf={({ secret }) => secret}
           done={() => undefined}
-          fields={() => <Text size="sm">Creates a new secret. Deploy it to your receiver within 24 hours.</Text>}
+          fields={(form) => (
+            <>
+              <Text size="sm">Creates a new secret. Deploy it to your receiver while the old one still signs.</Text>
+              <Select
+                {...form.getInputProps('overlap')}
+                label="Keep signing with the old secret for"
+                allowDeselect={false}
+                data={overlaps}
+              />
+            </>
+          )}
         />
       ) : (
         <Text>View only: rotating the secret needs the admin role.</Text>

@@ -28,6 +28,7 @@ export const failureReasons = {
   SUPPRESSED: 'A rule of the project or campaign held it back.',
   OPTED_OUT: 'The user opted out before it was handed over.',
   TOPIC_OPTED_OUT: 'The user turned its topic off before it was handed over.',
+  EXITED: 'The user left the campaign by its exit event before it was handed over.',
   QUIET_HOURS: 'Quiet hours had begun before it was handed over.',
   CANCELED: 'It was canceled, or its user was deleted, before it was handed over.',
   INTERNAL_ERROR: 'A fault of the service.'

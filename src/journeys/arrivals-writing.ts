@@ -2,12 +2,14 @@ import type { ArrivedEvent } from '../events/events.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { PatternMatcher } from '../segments/segments.ts'
-import { keepMsOf, type Plan } from './plan.ts'
+import * as store from './entering-store.ts'
+import type { Bucket, Journey } from './journey.ts'
+import { exitJourneys } from './leaving-store.ts'
+import { keepUntil, type Plan } from './plan.ts'
 import { addStepJobs } from './step-job.ts'
-import * as store from './store.ts'
 import { acceptTogether, type Recipient, type TriggerMaker } from './together.ts'
 
-export type Known = store.Journey & { again?: number; isNew?: boolean }
+export type Known = Journey & { again?: number; isNew?: boolean }
 
 /** An event that starts a campaign for its user. */
 interface Match {
@@ -39,15 +41,12 @@ export const versionKey = (campaignId: string, version: number) => JSON.stringif
 export async function writeBatch(tx: Db, projectId: ProjectId, batch: Batch, triggers: TriggerMaker): Promise<void> {
   const { now, begun, exited, refused, matches } = batch
   const planOf = (journey: Known) => batch.plans.get(versionKey(journey.campaign_id, journey.campaign_version))!
-  const keepUntil = (journey: Known) => {
-    const keepMs = keepMsOf(planOf(journey))
-    return keepMs === null ? null : new Date(now.getTime() + keepMs)
-  }
+  const keptUntil = (journey: Known) => keepUntil(planOf(journey), journey, now)
   if (exited.length > 0)
-    await store.exitJourneys(
+    await exitJourneys(
       tx,
       projectId,
-      exited.map(({ journey, reason }) => ({ id: journey.id, reason, keep_until: keepUntil(journey) })),
+      exited.map(({ journey, reason }) => ({ id: journey.id, reason, keep_until: keptUntil(journey) })),
       now
     )
   const sent = await acceptMatches(tx, projectId, matches, triggers)
@@ -60,7 +59,7 @@ export async function writeBatch(tx: Db, projectId: ProjectId, batch: Batch, tri
   const rows = begun.map(({ isNew: _, again: __, ...journey }) => ({
     ...journey,
     properties: journey.state === 'waiting' ? journey.properties : {},
-    keep_until: keepUntil(journey)
+    keep_until: keptUntil(journey)
   }))
   await store.insertJourneys(tx, projectId, rows, now)
   const waiting = begun.filter(({ state }) => state === 'waiting')
@@ -70,7 +69,7 @@ export async function writeBatch(tx: Db, projectId: ProjectId, batch: Batch, tri
   await skipRefused(tx, projectId, refused, sent, triggers)
 }
 
-const bucketOf = (journey: store.Journey): store.Bucket => ({
+const bucketOf = (journey: Journey): Bucket => ({
   campaignId: journey.campaign_id,
   version: journey.campaign_version,
   step: journey.step,

@@ -3,8 +3,9 @@ import type { Db } from '../platform/db/db.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { eventMatches, type PatternMatcher, patternPairs } from '../segments/segments.ts'
 import { type Batch, type Known, versionKey, writeBatch } from './arrivals-writing.ts'
-import { type Awaited, dueAfter, isSequence, type Plan, type Plans } from './plan.ts'
-import * as store from './store.ts'
+import * as store from './entering-store.ts'
+import { eventsSince } from './leaving-store.ts'
+import { type Awaited, dueAfter, gotNothing, isSequence, type Plan, type Plans } from './plan.ts'
 import type { TriggerMaker } from './together.ts'
 
 const userKey = (campaignId: string, userId: string) => `${userId} ${campaignId}`
@@ -113,7 +114,8 @@ function leave(batch: Batch, event: Pick<ArrivedEvent, 'userId' | 'name' | 'at' 
 /** Starts a campaign for the user of an event, if the user may enter. */
 function enter(batch: Batch, plan: Plan, event: ArrivedEvent): void {
   const key = userKey(plan.campaignId, event.userId)
-  const last = batch.latest.get(key)
+  const latest = batch.latest.get(key)
+  const last = latest && gotNothing(latest) ? undefined : latest
   const underWay = isSequence(plan) && last?.state === 'waiting'
   if (last && (underWay || event.at.getTime() - last.entered_at.getTime() < plan.againMs)) {
     last.again = (last.again ?? 0) + 1
@@ -169,6 +171,6 @@ async function leaveByLater(tx: Db, projectId: ProjectId, batch: Batch): Promise
     .flatMap((journey) => [planOf(journey).unless, planOf(journey).exit])
     .flatMap((one) => one?.event ?? [])
   const users = late.map(({ user_id, entered_at }) => ({ userId: user_id, since: entered_at }))
-  const later = await store.eventsSince(tx, projectId, users, [...new Set(names)])
+  const later = await eventsSince(tx, projectId, users, [...new Set(names)])
   for (const { user_id: userId, ...event } of later) leave(batch, { userId, ...event })
 }

@@ -1,11 +1,11 @@
 import { CampaignErased } from '../campaigns/campaigns.ts'
 import type { Discarding } from '../platform/backup/paused.ts'
-import type { Db, Pool } from '../platform/db/db.ts'
-import { firstIdAt, type ProjectId } from '../platform/ids.ts'
-import { keepMsOf, type Plan, type Plans } from './plan.ts'
-import { type Bucket, endJourneys, endOfTime, lockDue, overdueOfProject } from './store.ts'
-
-const stoppedTogether = 500
+import type { Pool } from '../platform/db/db.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { endOfTime } from './journey.ts'
+import { overdueOfProject } from './maintenance-store.ts'
+import type { Plans } from './plan.ts'
+import { stopDue } from './stop.ts'
 
 /**
  * Stops the journeys whose next message waited in a backup. Events and triggers begin journeys in jobs, which do not run
@@ -21,16 +21,7 @@ export const createDiscard =
         const plan = await plans(pool, projectId, bucket.campaignId, bucket.version).catch((error: unknown) => {
           if (!(error instanceof CampaignErased)) throw error
         })
-        if (!plan) continue
-        for (let more = stoppedTogether; more === stoppedTogether; stopped += more)
-          more = await write((tx) => stopSome(tx, projectId, plan, bucket))
+        if (plan) stopped += await stopDue(write, projectId, plan, bucket, 'discarded')
       }
     }
   }
-
-async function stopSome(tx: Db, projectId: ProjectId, plan: Plan, bucket: Bucket): Promise<number> {
-  const ids = (await lockDue(tx, projectId, bucket, firstIdAt(0), stoppedTogether)).map(({ id }) => id)
-  const ended = { state: 'stopped', reason: 'discarded', triggerId: null, keepMs: keepMsOf(plan) } as const
-  if (ids.length > 0) await endJourneys(tx, projectId, ids, ended, new Date())
-  return ids.length
-}

@@ -3,8 +3,8 @@ import type { ProjectId } from '../platform/ids.ts'
 import { defineJob, recurring } from '../platform/jobs/definition.ts'
 import { add } from '../platform/jobs/jobs.ts'
 import { listRetentions } from '../projects/projects.ts'
+import { overdueBuckets, overdueOfProject, sweepJourneyWindow } from './maintenance-store.ts'
 import { addStepJobs } from './step-job.ts'
-import { overdueBuckets, overdueOfProject, sweepJourneyWindow } from './store.ts'
 
 const resumeName = 'journeys.resume'
 

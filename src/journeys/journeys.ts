@@ -6,14 +6,15 @@ import { createPatternMatcher } from '../segments/segments.ts'
 import { createArrivals } from './arrivals.ts'
 import { createDiscard } from './discard.ts'
 import { keepJourneysJob, resumeJourneysJob, scheduleResume, sweepJourneysJob } from './jobs.ts'
+import { eraseJourneyWindow } from './maintenance-store.ts'
 import { createPlans } from './plan.ts'
 import { createSequences } from './sequences.ts'
 import { stepJob } from './steps.ts'
-import { eraseJourneyWindow } from './store.ts'
 import type { TriggerMaker } from './together.ts'
 
+export { usersUnderWay } from './entering-store.ts'
+export { countWaitingJourneys, moveJourneys } from './maintenance-store.ts'
 export { listJourneys } from './reading-store.ts'
-export { countWaitingJourneys, moveJourneys, usersUnderWay } from './store.ts'
 export type Journeys = ReturnType<typeof createJourneys>
 
 /** Users on their way: campaigns that react to events, wait, and go on in steps. */
@@ -38,7 +39,7 @@ export function createJourneys({
     /** Stops the journeys whose next message waited in a backup. */
     discard: createDiscard({ pool, plans }),
     jobs: [
-      stepJob({ pool, plans, triggers, paused }),
+      stepJob({ pool, plans, triggers, patterns, paused }),
       resumeJourneysJob(pool),
       sweepJourneysJob(pool),
       keepJourneysJob(pool)

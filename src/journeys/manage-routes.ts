@@ -87,6 +87,7 @@ const stops: Readonly<Record<string, string>> = {
   campaign_not_active: 'The campaign was not active when the next message was due.',
   trigger_canceled: 'The trigger with which the user entered was canceled.',
   trigger_deleted: 'The trigger with the values of the next message was deleted, as old ones are.',
+  internal_error: 'The next message could not be sent because of a fault of the service.',
   discarded: 'The next message was canceled by resume --discard, after a restore.',
   merged: 'The user was merged with another one who is in the same steps.'
 }

@@ -89,3 +89,18 @@ const shownMs = 30 * 86_400_000
 /** How long a journey is kept after the user entered, in ms; null: forever, because the user may enter only once. */
 export const keepMsOf = ({ againMs }: Plan): number | null =>
   againMs === Number.POSITIVE_INFINITY ? null : Math.max(againMs, shownMs)
+
+/** What decides whether a journey that ended counts. */
+interface Ended {
+  state: string
+  step: number
+}
+
+/** Whether an event ended the journey before its first message: the user may enter again. */
+export const gotNothing = ({ state, step }: Ended): boolean => state === 'exited' && step === 0
+
+/** Until when a journey that ends now is kept; null: forever. */
+export function keepUntil(plan: Plan, ended: Ended, now: Date): Date | null {
+  const keepMs = gotNothing(ended) ? shownMs : keepMsOf(plan)
+  return keepMs === null ? null : new Date(now.getTime() + keepMs)
+}

@@ -1,7 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { Journey } from './store.ts'
+import type { Journey } from './journey.ts'
 
 export type ShownJourney = Omit<Journey, 'user_id' | 'properties' | 'inherits' | 'first_trigger'> & {
   ended_at: Date | null

@@ -3,10 +3,13 @@ import type { Pool } from '../platform/db/db.ts'
 import { timedIdOf, timeOfId } from '../platform/ids.ts'
 import type { PatternMatcher } from '../segments/segments.ts'
 import type { Sequences } from '../triggers/triggers.ts'
-import { usersWithExit } from './exits.ts'
+import { insertJourneys, usersUnderWay } from './entering-store.ts'
+import { usersWithEvent } from './exits.ts'
+import type { Journey } from './journey.ts'
+import { journeysOfTrigger } from './leaving-store.ts'
 import { dueAfter, isSequence, type Plans } from './plan.ts'
 import { addStepJobs } from './step-job.ts'
-import * as store from './store.ts'
+import { postponeUsers } from './steps-store.ts'
 
 /** Properties up to this size are copied to the journey, so that users of many small triggers share the next one. */
 const copiedBytes = 4_096
@@ -34,7 +37,7 @@ export const createSequences = ({ pool, plans, patterns }: SequencesOptions): Se
       .filter(([userId]) => !plan.heldOut(userId))
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(
-        ([userId, own]): store.Journey => ({
+        ([userId, own]): Journey => ({
           // The same for each device and each attempt: a user enters once by a trigger.
           id: timedIdOf(`${trigger.id} ${userId}`, timeOfId(trigger.id)),
           campaign_id: plan.campaignId,
@@ -52,11 +55,11 @@ export const createSequences = ({ pool, plans, patterns }: SequencesOptions): Se
           reason: null
         })
       )
-    const begun = await store.insertJourneys(tx, projectId, journeys, now)
+    const begun = await insertJourneys(tx, projectId, journeys, now)
     const { campaignId, version } = plan
     if (begun.size > 0) await addStepJobs(tx, projectId, [{ campaignId, version, step: 1, dueAt }])
     const others = journeys.flatMap(({ id, user_id }) => (begun.has(id) ? [] : user_id))
-    return others.length === 0 ? new Set() : store.usersUnderWay(tx, projectId, plan.campaignId, others, trigger.id)
+    return others.length === 0 ? new Set() : usersUnderWay(tx, projectId, plan.campaignId, others, trigger.id)
   },
 
   /**
@@ -67,7 +70,7 @@ export const createSequences = ({ pool, plans, patterns }: SequencesOptions): Se
     prepared(async () => {
       const plan = await plans(pool, projectId, trigger.campaign_id, trigger.campaign_version)
       const ownOf = new Map(recipients.map(({ user_id, own }) => [user_id, own]))
-      const journeys = await store.journeysOfTrigger(pool, projectId, trigger, [...ownOf.keys()])
+      const journeys = await journeysOfTrigger(pool, projectId, trigger, [...ownOf.keys()])
       const left = journeys.flatMap(({ state, user_id }) => (state === 'exited' ? user_id : []))
       const enteredAt = new Map(journeys.map(({ user_id, entered_at }) => [user_id, entered_at.getTime()]))
       const startedMs = trigger.started_at.getTime()
@@ -77,7 +80,7 @@ export const createSequences = ({ pool, plans, patterns }: SequencesOptions): Se
         since: new Date(Math.max(enteredAt.get(userId) ?? startedMs, startedMs - earlierMs)),
         properties: { ...trigger.properties, ...own }
       }))
-      return new Set([...left, ...(await usersWithExit(pool, projectId, plan, others, patterns))])
+      return new Set([...left, ...(await usersWithEvent(pool, projectId, plan.exit, others, patterns))])
     }),
 
   /** The journeys of these users are at the step after that of the trigger, or were and have ended. */
@@ -93,6 +96,6 @@ export const createSequences = ({ pool, plans, patterns }: SequencesOptions): Se
     if (!next) return
     const { campaignId, version } = plan
     const bucket = { campaignId, version, step, dueAt: dueAfter(from, next.waitMs) }
-    if ((await store.postponeUsers(tx, projectId, bucket, userIds)) > 0) await addStepJobs(tx, projectId, [bucket])
+    if ((await postponeUsers(tx, projectId, bucket, userIds)) > 0) await addStepJobs(tx, projectId, [bucket])
   }
 })

@@ -1,7 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { addMany } from '../platform/jobs/jobs.ts'
-import type { Bucket } from './store.ts'
+import type { Bucket } from './journey.ts'
 
 /** Names users who are due together. It is the payload of stored jobs. */
 export interface DueStep {

@@ -1,12 +1,18 @@
 import { CampaignErased } from '../campaigns/campaigns.ts'
+import { prepared } from '../events/events.ts'
 import type { Messages } from '../messages/messages.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
-import { defineJob } from '../platform/jobs/definition.ts'
+import { defineJob, type JobContext } from '../platform/jobs/definition.ts'
+import { orGiveUp } from '../platform/jobs/give-up.ts'
+import type { PatternMatcher } from '../segments/segments.ts'
+import { withoutUnseenExits } from './exits.ts'
+import type { Bucket, Journey } from './journey.ts'
 import { dueAfter, keepMsOf, type Plan, type Plans } from './plan.ts'
 import { addStepJobs, type DueStep, stepJobRef } from './step-job.ts'
-import * as store from './store.ts'
+import * as store from './steps-store.ts'
+import { stop, stopDue } from './stop.ts'
 import { acceptTogether, type TriggerMaker } from './together.ts'
 
 /** Users of one transaction. A campaign with more users who are due together gets several triggers. */
@@ -14,48 +20,70 @@ const takenTogether = 5_000
 /** Users that are read at once, because each may have 64 KiB of properties. */
 const readTogether = 500
 const mostBytes = 4 * 1024 * 1024
+/** The attempts take over half an hour, with the usual waits between them. */
+const maxAttempts = 12
 
 export interface StepsOptions {
   pool: Pool
   plans: Plans
   triggers: TriggerMaker
+  patterns: PatternMatcher
   paused: Messages['paused']
 }
 
 /** Sends the messages of users who are due together, and moves these users to their next step in the same transaction. */
-export const stepJob = ({ pool, plans, triggers, paused }: StepsOptions) =>
-  defineJob<DueStep>({
-    ...stepJobRef,
-    async run({ projectId, dueAt, ...rest }, { signal }) {
-      const bucket = { ...rest, dueAt: new Date(dueAt) }
-      for (;;) {
-        signal.throwIfAborted()
-        // The resume of the project adds this job again.
-        if (await paused(projectId)) return
-        const plan = await plans(pool, projectId, bucket.campaignId, bucket.version).catch((error: unknown) => {
-          if (!(error instanceof CampaignErased)) throw error
-        })
-        if (!plan) return
-        const send = () => pool.transaction((tx) => sendSome(tx, projectId, plan, bucket, triggers))
-        if (!(await againIfRaced(send))) return
-      }
+export function stepJob({ pool, plans, paused, ...tools }: StepsOptions) {
+  /** Undefined if the campaign is erased with its project. */
+  const planOf = ({ projectId, campaignId, version }: DueStep) =>
+    plans(pool, projectId, campaignId, version).catch((error: unknown) => {
+      if (!(error instanceof CampaignErased)) throw error
+    })
+
+  async function run(due: DueStep, { signal }: JobContext): Promise<void> {
+    const { projectId } = due
+    for (;;) {
+      signal.throwIfAborted()
+      // The resume of the project adds this job again.
+      if (await paused(projectId)) return
+      const plan = await planOf(due)
+      if (!plan) return
+      const send = () => prepared(() => pool.transaction((tx) => sendSome(tx, projectId, plan, bucketOf(due), tools)))
+      if (!(await againIfRaced(send))) return
     }
-  })
+  }
+
+  /** The sweeper would add the job again and again, and the users would wait for ever. */
+  async function giveUp(due: DueStep): Promise<void> {
+    const plan = await planOf(due)
+    if (!plan) return
+    const write = (work: (tx: Db) => Promise<number>) => pool.transaction(work)
+    await stopDue(write, due.projectId, plan, bucketOf(due), 'internal_error')
+  }
+
+  return defineJob<DueStep>({ ...stepJobRef, maxAttempts, ...orGiveUp(run, giveUp) })
+}
+
+const bucketOf = ({ campaignId, version, step, dueAt }: DueStep): Bucket => ({
+  campaignId,
+  version,
+  step,
+  dueAt: new Date(dueAt)
+})
 
 /** Returns whether more users may be due. */
 async function sendSome(
   tx: Db,
   projectId: ProjectId,
   plan: Plan,
-  bucket: store.Bucket,
-  triggers: TriggerMaker
+  bucket: Bucket,
+  { triggers, patterns }: Pick<StepsOptions, 'triggers' | 'patterns'>
 ): Promise<boolean> {
   const found = await take(tx, projectId, bucket)
   if (found.length === 0) return false
   const now = new Date()
   const taken = await postponeHeld(tx, projectId, plan, bucket, found, triggers, now)
   const canceled = await triggers.canceledAmong(tx, projectId, firstsOf(taken))
-  const isCanceled = ({ first_trigger }: store.Journey) => first_trigger !== null && canceled.has(first_trigger)
+  const isCanceled = ({ first_trigger }: Journey) => first_trigger !== null && canceled.has(first_trigger)
   const [ended, journeys] = [taken.filter(isCanceled), taken.filter((one) => !isCanceled(one))]
   if (ended.length > 0) await stop(tx, projectId, plan, ended, 'trigger_canceled', now)
   const groups = Map.groupBy(journeys, ({ inherits, first_trigger }) => (inherits ? first_trigger : null))
@@ -64,13 +92,15 @@ async function sendSome(
     projectId,
     [...groups.keys()].filter((id) => id !== null)
   )
-  const sent: { triggerId: string; members: store.Journey[] }[] = []
-  for (const [first, members] of groups) {
+  const sent: { triggerId: string; members: Journey[] }[] = []
+  for (const [first, due] of groups) {
     const properties = first === null ? {} : shared.get(first)
     if (!properties) {
-      await stop(tx, projectId, plan, members, 'trigger_deleted', now)
+      await stop(tx, projectId, plan, due, 'trigger_deleted', now)
       continue
     }
+    const { step } = bucket
+    const members = await withoutUnseenExits(tx, projectId, { plan, step, members: due, properties, patterns, now })
     for (const { triggerId, recipients } of await acceptTogether(tx, projectId, triggers, {
       ...messageOf(plan, bucket, members),
       properties
@@ -85,13 +115,13 @@ async function sendSome(
   return true
 }
 
-const firstsOf = (journeys: store.Journey[]): string[] => [
+const firstsOf = (journeys: Journey[]): string[] => [
   ...new Set(journeys.flatMap(({ first_trigger }) => first_trigger ?? []))
 ]
 
 /** Reads and locks users who are due, each once: further journeys of a user follow in the next transaction. */
-async function take(tx: Db, projectId: ProjectId, bucket: store.Bucket): Promise<store.Journey[]> {
-  const taken = new Map<string, store.Journey>()
+async function take(tx: Db, projectId: ProjectId, bucket: Bucket): Promise<Journey[]> {
+  const taken = new Map<string, Journey>()
   let bytes = 0
   let after = firstIdAt(0)
   while (taken.size < takenTogether && bytes < mostBytes) {
@@ -112,16 +142,16 @@ async function postponeHeld(
   tx: Db,
   projectId: ProjectId,
   { campaignId, version, steps }: Plan,
-  bucket: store.Bucket,
-  found: store.Journey[],
+  bucket: Bucket,
+  found: Journey[],
   triggers: TriggerMaker,
   now: Date
-): Promise<store.Journey[]> {
+): Promise<Journey[]> {
   const { step } = bucket
   if (step === 0) return found
   const userIds = found.map(({ user_id }) => user_id)
   const held = await triggers.heldUsers(tx, projectId, campaignId, userIds)
-  const dueOf = ({ user_id }: store.Journey) => {
+  const dueOf = ({ user_id }: Journey) => {
     const until = held.get(user_id)?.getTime()
     return until && dueAfter(new Date(Math.max(until, now.getTime())), steps[step]!.waitMs).getTime()
   }
@@ -142,7 +172,7 @@ async function postponeHeld(
   return groups.get(undefined) ?? []
 }
 
-function messageOf(plan: Plan, { step }: store.Bucket, members: store.Journey[]) {
+function messageOf(plan: Plan, { step }: Bucket, members: Journey[]) {
   const recipients = members.map((journey) => ({
     userId: journey.user_id,
     properties: journey.properties,
@@ -154,7 +184,7 @@ function messageOf(plan: Plan, { step }: store.Bucket, members: store.Journey[])
   return { plan, step: plan.steps[step]!.id, recipients, kind: step === 0 ? ('event' as const) : ('step' as const), of }
 }
 
-const eventOf = ({ source, entered_at }: store.Journey) =>
+const eventOf = ({ source, entered_at }: Journey) =>
   source.kind === 'event' ? { event: source.event, event_id: source.event_id, at: entered_at } : {}
 
 /** Moves users whose message was accepted to their next step, or to the end. */
@@ -163,13 +193,13 @@ async function moveOn(
   projectId: ProjectId,
   plan: Plan,
   step: number,
-  { triggerId, members }: { triggerId: string; members: store.Journey[] },
+  { triggerId, members }: { triggerId: string; members: Journey[] },
   now: Date
 ): Promise<void> {
   const next = plan.steps[step + 1]
   // Decided once, at the first step: a user who logs in meanwhile has another id, and received that step already.
-  const goesOn = ({ user_id }: store.Journey) => next !== undefined && !(step === 0 && plan.heldOut(user_id))
-  const ids = (some: store.Journey[]) => some.map(({ id }) => id)
+  const goesOn = ({ user_id }: Journey) => next !== undefined && !(step === 0 && plan.heldOut(user_id))
+  const ids = (some: Journey[]) => some.map(({ id }) => id)
   const going = members.filter(goesOn)
   const done = members.filter((one) => !goesOn(one))
   if (done.length > 0) {
@@ -184,20 +214,11 @@ async function moveOn(
   await addStepJobs(tx, projectId, [{ campaignId, version, step: step + 1, dueAt }])
 }
 
-const stop = (tx: Db, projectId: ProjectId, plan: Plan, members: store.Journey[], reason: string, now: Date) =>
-  store.endJourneys(
-    tx,
-    projectId,
-    members.map(({ id }) => id),
-    { state: 'stopped', reason, triggerId: null, keepMs: keepMsOf(plan) },
-    now
-  )
-
 /** Counts users who left before this step on its trigger. */
 async function skipLeft(
   tx: Db,
   projectId: ProjectId,
-  bucket: store.Bucket,
+  bucket: Bucket,
   triggerId: string,
   triggers: TriggerMaker
 ): Promise<void> {

@@ -4,7 +4,7 @@ import type { Db } from '../platform/db/db.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { NewTrigger, Triggers } from '../triggers/triggers.ts'
 import type { Plan } from './plan.ts'
-import { devicesOfAnonymous } from './store.ts'
+import { devicesOfAnonymous } from './steps-store.ts'
 
 export type TriggerMaker = Pick<
   Triggers,

@@ -58,11 +58,12 @@ export const retryJob = (
   }
 
   /**
-   * While a project is paused, only messages whose time to live is over are settled. The resume adds this job again.
+   * Settles messages whose time to live is over, and no others: while the project is paused, and where the job fails again
+   * and again, so that no message waits for ever.
    */
-  async function expire(projectId: ProjectId, signal: AbortSignal): Promise<void> {
+  async function expire(projectId: ProjectId, signal?: AbortSignal): Promise<void> {
     for (;;) {
-      signal.throwIfAborted()
+      signal?.throwIfAborted()
       const rows = await claim(projectId, claimExpiredMessages)
       if (rows.length === 0) return
       await dispatcher.expire(projectId, rows)
@@ -71,9 +72,11 @@ export const retryJob = (
 
   return defineJob<{ projectId: ProjectId }>({
     ...retryJobRef,
-    async run({ projectId }, { signal, freeSlot }) {
+    async run({ projectId }, { signal, freeSlot, attempt }) {
+      if (attempt > 1) await expire(projectId, signal)
       for (;;) {
         signal.throwIfAborted()
+        // The resume of the project adds this job again.
         if (await pauses.paused(projectId)) return expire(projectId, signal)
         const rows = await claim(projectId, claimDueMessages)
         if (rows.length === 0) break
@@ -86,7 +89,9 @@ export const retryJob = (
       const inMs = next.getTime() - Date.now()
       const afterMs = inMs <= 0 ? othersWaitMs : Math.max(leastWaitMs, inMs)
       throw new RetryLater('more messages are due later', afterMs, { counts: false })
-    }
+    },
+    // The others get a new job from the one that finds lost messages.
+    giveUp: ({ projectId }) => expire(projectId)
   })
 }
 

@@ -7,20 +7,22 @@ import {
   quietFor,
   type RecipientWithChoices,
   rulesFor,
+  type StoredTarget,
   type Versions
 } from '../campaigns/campaigns.ts'
 import type { MessageRow, Recheck, Verdict } from '../messages/messages.ts'
 import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { isTransactional, refusalBy, type TopicDefaults, topicDefaults } from '../preferences/preferences.ts'
-import { versionsOf } from './batches/expansion-store.ts'
+import { loadTriggers, type RunningTrigger, versionsOf } from './batches/expansion-store.ts'
 import type { SentStep, Sequences } from './batches/sequence.ts'
+import { namedTargets } from './explain/explain-store.ts'
 
 export interface RecheckOptions {
   pool: Pool
   versions: Versions
   projectOf: ProjectOf
-  sequences: () => Pick<Sequences, 'waitFrom'>
+  sequences: () => Pick<Sequences, 'exited' | 'waitFrom'>
 }
 
 /** The rules that a trigger sends by. */
@@ -34,7 +36,7 @@ const refusals = { opted_out: 'OPTED_OUT', topic_opted_out: 'TOPIC_OPTED_OUT' } 
 
 /**
  * Makes the check of messages that wait for a retry, or whose process died. Since they were written, users may have opted
- * out, and quiet hours may have begun.
+ * out or left the campaign, and quiet hours may have begun.
  */
 export const createRecheck =
   (options: RecheckOptions): Recheck =>
@@ -48,15 +50,62 @@ export const createRecheck =
     const recipients = new Map((await loadRecipients(pool, projectId, deviceIds)).map((one) => [one.device_id, one]))
     const named = new Set([...rulesOf.values()].flatMap(({ definition }) => definition.topic ?? []))
     const topics = await topicDefaults(pool, projectId, [...named])
+    const left = await rowsOfThoseWhoLeft(options, projectId, concerned, rulesOf, recipients)
     const now = new Date()
     for (const row of concerned) {
       const recipient = recipients.get(row.device_id)
-      const verdict = recipient && verdictOn(row, rulesOf.get(row.trigger_id)!, recipient, topics, now)
+      const verdict = left.has(row)
+        ? ({ skip: 'EXITED' } as const)
+        : recipient && verdictOn(row, rulesOf.get(row.trigger_id)!, recipient, topics, now)
       if (verdict) verdicts.set(row, verdict)
     }
     await delaySteps(options, projectId, verdicts, rulesOf)
     return verdicts
   }
+
+/** The messages whose users have left the steps of their campaign. */
+async function rowsOfThoseWhoLeft(
+  { pool, sequences }: RecheckOptions,
+  projectId: ProjectId,
+  rows: MessageRow[],
+  rulesOf: Map<string, Rules>,
+  recipients: ReadonlyMap<string, RecipientWithChoices>
+): Promise<ReadonlySet<MessageRow>> {
+  const left = new Set<MessageRow>()
+  const mayLeave = rows.filter(({ trigger_id }) => rulesOf.get(trigger_id)!.definition.exit)
+  const rowsOf = Map.groupBy(mayLeave, ({ trigger_id }) => trigger_id)
+  if (rowsOf.size === 0) return left
+  for (const trigger of await loadTriggers(pool, projectId, [...rowsOf.keys()])) {
+    const own = rowsOf.get(trigger.id)!
+    const known = own.flatMap(({ device_id }) => recipients.get(device_id) ?? [])
+    const users = await sequences().exited(projectId, trigger, await withProperties(pool, projectId, trigger, known))
+    for (const row of own) if (row.user_id !== null && users.has(row.user_id)) left.add(row)
+  }
+  return left
+}
+
+/** Adds the properties of targets. The first target that names a recipient counts. */
+async function withProperties(
+  pool: Pool,
+  projectId: ProjectId,
+  { id, target_properties }: RunningTrigger,
+  recipients: RecipientWithChoices[]
+): Promise<RecipientWithChoices[]> {
+  if (!target_properties) return recipients
+  const namesOf = ({ user_id, device_id, project_user_id }: RecipientWithChoices): StoredTarget[] => [
+    ['user_id', user_id],
+    ['device_id', device_id],
+    ...(project_user_id === null ? [] : [['project_user_id', project_user_id] satisfies StoredTarget])
+  ]
+  const names = recipients.flatMap(namesOf)
+  const found = await namedTargets(pool, projectId, id, names, names.length)
+  const keyOf = ([kind, value]: StoredTarget) => `${kind} ${value}`
+  const placeOf = new Map(found.map((target, place) => [keyOf(target), place] as const).reverse())
+  return recipients.map((recipient) => {
+    const places = namesOf(recipient).flatMap((name) => placeOf.get(keyOf(name)) ?? [])
+    return { ...recipient, own: found[Math.min(...places)]?.[2] }
+  })
+}
 
 /** Steps keep their distance: the one after a message that is held waits from when quiet hours let the message go. */
 async function delaySteps(
@@ -86,7 +135,7 @@ async function loadRules({ pool, versions, projectOf }: RecheckOptions, projectI
   if (ids.size === 0) return rulesOf
   for (const { id, campaign_id, campaign_version } of await versionsOf(pool, projectId, [...ids])) {
     const { definition } = await versions.get(projectId, campaign_id, campaign_version)
-    if (isTransactional(definition) && !definition.quiet_hours) continue
+    if (isTransactional(definition) && !definition.quiet_hours && !definition.exit) continue
     const { quietHours } = await rulesFor(projectOf, projectId, definition)
     rulesOf.set(id, { definition, version: campaign_version, quietHours })
   }

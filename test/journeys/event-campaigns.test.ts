@@ -172,6 +172,36 @@ describe('an event_triggered campaign', () => {
     )
   })
 
+  it('lets a user in again who got nothing, because the other event came during the delay', async () => {
+    const project = await given(
+      {
+        event_trigger: { event: 'order', delay: '1h', unless: { event: 'cancel' }, reentry: 'once' },
+        message: { title: 'order {{ event.amount }}' }
+      },
+      'unless-a'
+    )
+    const states = async () => (await journeysOf(project)).map(({ state }) => state)
+    const cancel = { device_id: 'unless-a', name: 'cancel' }
+    await record(project, order(1, 'unless-a'))
+    await settled(project)
+    await record(project, cancel)
+    await settled(project)
+    assert.deepEqual(await states(), ['exited'])
+    // The second journey is ended by an event of the same batch.
+    await record(project, order(2, 'unless-a'), cancel, order(3, 'unless-a'), order(4, 'unless-a'))
+    await settled(project)
+    assert.deepEqual(await states(), ['exited', 'exited', 'waiting'])
+    await hurry(project)
+    await eventually(async () => assert.deepEqual(titles('unless-a'), ['order 3']))
+    await record(project, order(5, 'unless-a'))
+    await settled(project)
+    assert.deepEqual(await states(), ['exited', 'exited', 'completed'])
+    assert.deepEqual(
+      (await journeysOf(project)).map(({ again }) => again),
+      [0, 0, 2]
+    )
+  })
+
   it('is not sent to users of other projects, nor while it is paused', async () => {
     const campaign = { event_trigger: { event: 'order' } }
     const [one, other] = [await given(campaign, 'apart-a'), await given(campaign, 'apart-b')]

@@ -14,7 +14,7 @@ export const projectId = 'p' as ProjectId
 /** The messages capability alone, as triggers use it: a project, one user, and a sender that the test directs. */
 export async function messagesAlone(
   t: TestContext,
-  options: Pick<MessagesOptions, 'nodeId' | 'onSettled' | 'journalFolder'> = {}
+  options: Pick<MessagesOptions, 'nodeId' | 'onSettled' | 'journalFolder' | 'canceledAmong'> = {}
 ) {
   const pool = await testPool(t)
   const at = new Date()

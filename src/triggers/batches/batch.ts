@@ -17,6 +17,7 @@ import type { Db, Pool } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
+import { orGiveUp } from '../../platform/jobs/give-up.ts'
 import { steadyMs } from '../../platform/time.ts'
 import { topicDefaults } from '../../preferences/preferences.ts'
 import { addToCounters, type OnEnded } from '../counting/counter-store.ts'
@@ -28,7 +29,7 @@ import * as store from './batch-store.ts'
 import { atOnce, type Drafts, deltaOf, draftMessages, usersOf } from './draft.ts'
 import { loadTrigger, type RunningTrigger, reserveBatches, targetProperties } from './expansion-store.ts'
 import type { FreeSlots } from './free-slots.ts'
-import { orGiveUp, ownedByOthers } from './job-errors.ts'
+import { ownedByOthers, unlessErased } from './job-errors.ts'
 import { withinMessageLimits } from './message-limit.ts'
 import { withinLimit } from './recipient-limit.ts'
 import { withoutRepeats } from './repeats.ts'
@@ -96,7 +97,7 @@ export class Batches {
     ...batchJobRef,
     maxAttempts,
     ...orGiveUp(
-      (ref, job) => this.run(ref, job),
+      unlessErased((ref, job) => this.run(ref, job)),
       (ref) => this.giveUp(ref)
     )
   })

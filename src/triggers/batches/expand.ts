@@ -4,6 +4,7 @@ import type { Pool } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
+import { orGiveUp } from '../../platform/jobs/give-up.ts'
 import { inParts } from '../../platform/parts.ts'
 import { SegmentFailed } from '../../segments/segments.ts'
 import { learnProjects } from '../../users/users.ts'
@@ -16,7 +17,7 @@ import { addBatchJobs, restoreBatchJobs } from './batch-jobs.ts'
 import { addSkips, insertBatches, openBatches } from './batch-store.ts'
 import { deltaOf } from './draft.ts'
 import { advanceTrigger, loadTrigger, type RunningTrigger } from './expansion-store.ts'
-import { orGiveUp } from './job-errors.ts'
+import { unlessErased } from './job-errors.ts'
 import { batchDevices, nextStep, type Step, usersPerStep, widened } from './step.ts'
 import { dueTimes, isNow, takeFreedTurns } from './throttle.ts'
 
@@ -67,7 +68,7 @@ export class Expansion {
     ...expandJobRef,
     maxAttempts,
     ...orGiveUp(
-      (ref, job) => this.#run(ref, job),
+      unlessErased((ref, job) => this.#run(ref, job)),
       (ref) => this.#giveUp(ref)
     )
   })

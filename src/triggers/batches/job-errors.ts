@@ -27,18 +27,3 @@ export const unlessErased =
         throw error
     }
   }
-
-/** Runs `giveUp` when the last attempt fails or loses its worker, so that no trigger stays pending for ever. */
-export const orGiveUp = <Payload>(run: Run<Payload>, giveUp: (payload: Payload) => Promise<void>) => ({
-  run: unlessErased<Payload>(async (payload, context) => {
-    try {
-      await run(payload, context)
-    } catch (error) {
-      if (context.last && !context.signal.aborted && isFault(error)) await giveUp(payload)
-      throw error
-    }
-  }),
-  giveUp
-})
-
-const isFault = (error: unknown) => !(error instanceof RetryLater || error instanceof SegmentBusy)

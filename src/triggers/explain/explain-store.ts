@@ -37,7 +37,7 @@ const owner = statement('explain.user_of_device', 'select user_id from devices w
 const named = statement(
   'explain.targets',
   `select t.target from triggers, jsonb_array_elements(audience -> 'targets') with ordinality as t(target, place)
-    where project_id = $1 and id = $2 and t.target - 2 = any($3::jsonb[]) order by t.place limit 102`
+    where project_id = $1 and id = $2 and t.target - 2 = any($3::jsonb[]) order by t.place limit $4`
 )
 const skips = statement(
   'explain.skips',
@@ -73,9 +73,15 @@ export const userOfDevice = async (db: Db, projectId: ProjectId, deviceId: strin
   (await db.one<{ user_id: string }>(owner, [projectId, deviceId]))?.user_id
 
 /** Those of these targets that a trigger names, in its order and with their properties. */
-export const namedTargets = async (db: Db, projectId: ProjectId, triggerId: string, targets: StoredTarget[]) => {
+export const namedTargets = async (
+  db: Db,
+  projectId: ProjectId,
+  triggerId: string,
+  targets: StoredTarget[],
+  most: number
+) => {
   const texts = targets.map((target) => JSON.stringify(target))
-  const rows = await db.query<{ target: StoredTarget }>(named, [projectId, triggerId, texts])
+  const rows = await db.query<{ target: StoredTarget }>(named, [projectId, triggerId, texts, most])
   return rows.map(({ target }) => target)
 }
 

@@ -32,6 +32,9 @@ import { sentences } from './rules.ts'
 /** How long an explanation waits for its turn to evaluate the segment. */
 const segmentMs = 3_000
 
+/** Targets of one user that are read. */
+const mostNamed = 102
+
 /** Reasons of skips that come before the segment. */
 const earlierReasons: ReadonlySet<string> = new Set(['unknown_user', 'unknown_device', 'no_device'])
 
@@ -85,7 +88,8 @@ export const createExplain =
       ...(userId ? [['user_id', userId] satisfies StoredTarget] : []),
       ...devices.map((id): StoredTarget => ['device_id', id])
     ]
-    const named = trigger.audience === 'targets' ? await namedTargets(pool, projectId, triggerId, targets) : []
+    const isTargeted = trigger.audience === 'targets'
+    const named = isTargeted ? await namedTargets(pool, projectId, triggerId, targets, mostNamed) : []
     const gates = [...pauseGates(since), ...scheduleGates(trigger), audienceGate(trigger, ready, targets, named)]
     const head = { trigger_id: triggerId, project_user_id: name, state: trigger.state }
     if (!userId) {

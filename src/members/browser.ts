@@ -7,8 +7,8 @@ import {
   endSession,
   type Holder,
   type How,
-  openSession,
-  sessionSeconds
+  longestSessionSeconds,
+  openSession
 } from '../projects/projects.ts'
 import { readEmail } from './email.ts'
 
@@ -52,7 +52,8 @@ export function createBrowsers({ pool, credentials, key, cookies }: BrowserNeeds
       await end(request)
       const browser = { how, userAgent: String(request.headers['user-agent'] ?? ''), address: request.ip }
       const text = await openSession(pool, holder, browser)
-      cookies.setSession(request, reply, text, sessionSeconds)
+      // The service prolongs the session and decides when it ends; no response sets the cookie again meanwhile.
+      cookies.setSession(request, reply, text, longestSessionSeconds)
       const session = await credentials.session(text)
       const email = session?.principal.email
       if (email) cookies.set(request, reply, deviceCookie, deviceFor(readEmail(email)!.key), deviceSeconds)

@@ -95,10 +95,10 @@ export {
   endSessionsOf,
   type Holder,
   type How,
+  longestSessionSeconds,
   makeSignInCode,
   openSession,
-  redeemCode,
-  sessionSeconds
+  redeemCode
 } from './session-store.ts'
 export { hasAdminToken, type KeyRow, pauseRunningProjects, renewWantedEvents, type TokenRow } from './store.ts'
 export { userTokenHeader } from './user-token.ts'

@@ -5,8 +5,8 @@ import { hashOf, newCredential } from './keys.ts'
 import type { TokenRow } from './store.ts'
 
 /** A working day; the use of the console prolongs it, up to a month after the sign-in. */
-export const sessionSeconds = 12 * 3_600
-const longestSeconds = 30 * 24 * 3_600
+const usualSeconds = 12 * 3_600
+export const longestSessionSeconds = 30 * 24 * 3_600
 export const codeSeconds = 15 * 60
 
 /** How a browser signed in. `link`: by a sign-in link, an invitation or a reset link. */
@@ -72,7 +72,7 @@ const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000)
 export async function openSession(db: Db, holder: Holder, { how, userAgent, address }: Browser): Promise<string> {
   const text = newCredential('session')
   const [tokenId, memberId] = 'tokenId' in holder ? [holder.tokenId, null] : [null, holder.memberId]
-  const ends = inSeconds(sessionSeconds)
+  const ends = inSeconds(usualSeconds)
   const shown = [printed(userAgent, 300), printed(address, 64)]
   await db.run(insertSession, [hashOf(text), tokenId, memberId, ends, newId(), how, new Date(), ...shown])
   return text
@@ -109,12 +109,12 @@ export interface SessionRow {
 
 /** The sessions that are still valid. Those that are used in their second half are prolonged. */
 export async function findSessions(db: Db, hashes: Buffer[]): Promise<SessionRow[]> {
-  const from = inSeconds(-longestSeconds)
+  const from = inSeconds(-longestSessionSeconds)
   const found = await db.query<SessionRow & { expires_at: Date }>(find, [hashes, new Date(), from])
-  const half = inSeconds(sessionSeconds / 2)
+  const half = inSeconds(usualSeconds / 2)
   // Not those of an identity provider: its groups must be read again the next day.
   const late = found.filter(({ expires_at, how }) => expires_at < half && how !== 'oidc').map(({ hash }) => hash)
-  if (late.length > 0) await db.run(prolong, [late, inSeconds(sessionSeconds)])
+  if (late.length > 0) await db.run(prolong, [late, inSeconds(usualSeconds)])
   return found
 }
 

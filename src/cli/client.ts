@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readJson } from '../platform/json-names.ts'
+import { readJson } from '../platform/json/names.ts'
 import { version } from '../platform/version.ts'
 import type { Connection } from './connection.ts'
 import { exit, Failure, usageFailure } from './exit.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readJson } from '../platform/json-names.ts'
+import { readJson } from '../platform/json/names.ts'
 import type { Client } from './client.ts'
 import { unreachable } from './refusals.ts'
 

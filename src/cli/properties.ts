@@ -1,4 +1,4 @@
-import { readJson } from '../platform/json-names.ts'
+import { readJson } from '../platform/json/names.ts'
 import { usageFailure } from './exit.ts'
 import { record } from './output.ts'
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Refusal } from '../platform/errors.ts'
 import { refusing } from '../platform/fields.ts'
-import { isStorable } from '../platform/json.ts'
+import { isStorable } from '../platform/json/storable.ts'
 import { checkProperties, type Properties, type PropertyValue } from '../users/users.ts'
 
 const Value = Type.Unsafe<PropertyValue>({ type: ['string', 'number', 'boolean', 'null'] })

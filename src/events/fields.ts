@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { checkDeviceId } from '../devices/devices.ts'
 import { checkJson, longerThan, refusing } from '../platform/fields.ts'
 import { idOf } from '../platform/ids.ts'
-import { isStorable } from '../platform/json.ts'
+import { isStorable } from '../platform/json/storable.ts'
 import { readTime, timeRule } from '../platform/time.ts'
 import type { SentEvent } from './schemas.ts'
 

@@ -1,5 +1,5 @@
 import { isObject } from '../platform/fields.ts'
-import { isStorable } from '../platform/json.ts'
+import { isStorable } from '../platform/json/storable.ts'
 import type { Properties, PropertyValue } from '../users/users.ts'
 
 const mostLevels = 4

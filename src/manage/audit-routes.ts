@@ -4,7 +4,7 @@ import { refusing } from '../platform/fields.ts'
 import { defaultLimit, idAfter, page, pageOf, pageQuery, periodQuery, readPeriod } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { isStorable } from '../platform/json.ts'
+import { isStorable } from '../platform/json/storable.ts'
 import {
   type AuditFilter,
   type AuditRow,

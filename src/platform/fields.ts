@@ -1,5 +1,5 @@
 import { Refusal, type RefusalCode } from './errors.ts'
-import { faultIn } from './json.ts'
+import { faultIn } from './json/storable.ts'
 import { readTime } from './time.ts'
 
 // Reads the fields of a body that a schema cannot describe. Every refusal names the path of its fault, as in

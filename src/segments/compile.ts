@@ -1,5 +1,5 @@
 import { parseDuration } from '../platform/duration.ts'
-import { isStorable } from '../platform/json.ts'
+import { isStorable } from '../platform/json/storable.ts'
 import { compare, type Place, type PostponedCheck, type Scope } from './compare.ts'
 import {
   type AttributeCondition,

@@ -1,7 +1,7 @@
 import { durationRule, parseDuration } from '../platform/duration.ts'
 import { type Detail, Refusal } from '../platform/errors.ts'
 import { isObject, longerThan } from '../platform/fields.ts'
-import { isStorable } from '../platform/json.ts'
+import { isStorable } from '../platform/json/storable.ts'
 import {
   type AttributeCondition,
   attributeOf,

@@ -1,7 +1,7 @@
 import { durationRule, parseDuration } from '../platform/duration.ts'
 import type { Detail } from '../platform/errors.ts'
 import { longerThan } from '../platform/fields.ts'
-import { isStorable } from '../platform/json.ts'
+import { isStorable } from '../platform/json/storable.ts'
 import { instantText } from '../platform/time.ts'
 import { instantRule } from './instant.ts'
 import { type Attribute, segmentLimits as limits, type Operator } from './language.ts'

@@ -1,5 +1,5 @@
 import { flushCompileCache } from 'node:module'
-import { readJson } from '../platform/json-names.ts'
+import { readJson } from '../platform/json/names.ts'
 import type { Source } from './content.ts'
 import type { Made } from './making.ts'
 import { notingMissing } from './missing.ts'

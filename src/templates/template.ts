@@ -1,6 +1,6 @@
 import { type Template as Parsed, Token } from 'liquidjs'
 import { type Detail, Refusal } from '../platform/errors.ts'
-import { isStorable } from '../platform/json.ts'
+import { isStorable } from '../platform/json/storable.ts'
 import { doubtsIn } from './doubts.ts'
 import { createEngine, templateLimits } from './engine.ts'
 import { placed as placedFault } from './faults.ts'

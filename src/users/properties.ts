@@ -1,6 +1,6 @@
 import { Refusal } from '../platform/errors.ts'
 import { checkChosenId, isObject, longerThan, refusing } from '../platform/fields.ts'
-import { isStorable } from '../platform/json.ts'
+import { isStorable } from '../platform/json/storable.ts'
 import { maxProperties } from './schemas.ts'
 
 export type PropertyValue = string | number | boolean | null

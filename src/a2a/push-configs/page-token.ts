@@ -1,4 +1,4 @@
-import { faultIn } from '../../platform/json.ts'
+import { faultIn } from '../../platform/json/storable.ts'
 import { invalid } from '../errors.ts'
 import type { ConfigPlace } from './store.ts'
 

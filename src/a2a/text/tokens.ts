@@ -1,4 +1,4 @@
-import { readJson } from '../../platform/json-names.ts'
+import { readJson } from '../../platform/json/names.ts'
 
 /** A piece of a text. Words are as written; `lower` is for looking them up. */
 export type Token =

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Action, FieldSchema } from '../../a2a/skills/registry.ts'
-import { readJson } from '../../platform/json-names.ts'
+import { readJson } from '../../platform/json/names.ts'
 import { jsonProperty } from '../properties.ts'
 import { wholeNumber } from '../session.ts'
 

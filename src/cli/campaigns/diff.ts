@@ -1,6 +1,6 @@
 import { parseCampaign } from '../../campaigns/definition/definition.ts'
 import { Refusal } from '../../platform/errors.ts'
-import { readJson } from '../../platform/json-names.ts'
+import { readJson } from '../../platform/json/names.ts'
 import { exit, Failure } from '../exit.ts'
 
 /** The changes that applying a campaign would make, line by line. A default that a file leaves out is no change. */

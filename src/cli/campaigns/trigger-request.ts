@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import { readJson } from '../../platform/json-names.ts'
+import { readJson } from '../../platform/json/names.ts'
 import { exit, Failure, usageFailure } from '../exit.ts'
 import { reason } from '../output.ts'
 import { jsonProperty, parsedProperties, textProperty, triggerPropertyHelp } from '../properties.ts'

@@ -1,6 +1,6 @@
 import type { Fields } from '../../platform/fields.ts'
 import { isObject } from '../../platform/fields.ts'
-import { readJson } from '../../platform/json-names.ts'
+import { readJson } from '../../platform/json/names.ts'
 import type { Properties, Scalar } from '../properties.ts'
 import { csvRecords } from './csv-reader.ts'
 import { jsonRecords } from './json-reader.ts'

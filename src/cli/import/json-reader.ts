@@ -1,5 +1,5 @@
 import { isObject } from '../../platform/fields.ts'
-import { readJson } from '../../platform/json-names.ts'
+import { readJson } from '../../platform/json/names.ts'
 import { longestRecord, type SourceRecord } from './records.ts'
 
 const [quote, backslash, open, close, opens, closes, newline] = [34, 92, 123, 125, 91, 93, 10]

@@ -1,4 +1,4 @@
-import { readJson } from '../../platform/json-names.ts'
+import { readJson } from '../../platform/json/names.ts'
 import { exit, Failure } from '../exit.ts'
 import type { Properties, Scalar } from '../properties.ts'
 import { deviceOf, localeFacts } from './device.ts'

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/server'
 import { isObject } from '../../platform/fields.ts'
-import { readJson } from '../../platform/json-names.ts'
+import { readJson } from '../../platform/json/names.ts'
 import { version } from '../../platform/version.ts'
 import type { KeyConnection } from '../connection.ts'
 import { eventsIn } from '../events.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import { readJson } from '../../platform/json-names.ts'
+import { readJson } from '../../platform/json/names.ts'
 import { Ended, exit, Failure } from '../exit.ts'
 import { printable, reason } from '../output.ts'
 import { examples, jsonOption } from '../session.ts'

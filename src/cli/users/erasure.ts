@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import { readJson } from '../../platform/json-names.ts'
+import { readJson } from '../../platform/json/names.ts'
 import { confirm } from '../confirm.ts'
 import { projectOf } from '../connection.ts'
 import { exit, Failure } from '../exit.ts'

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/db.ts'
 import { newId, type ProjectId } from '../../platform/ids.ts'
-import { readJson } from '../../platform/json-names.ts'
+import { readJson } from '../../platform/json/names.ts'
 import * as store from './copies-store.ts'
 
 /** What names a user in copies. */

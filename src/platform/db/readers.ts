@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { readJson } from '../json-names.ts'
+import { readJson } from '../json/names.ts'
 
 const [json, jsonb, timestamptz] = [114, 3802, 1184]
 const general = pg.types.getTypeParser(timestamptz, 'text') as (text: string) => Date

@@ -2,7 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { Refusal } from '../errors.ts'
 import { readEach, refusing } from '../fields.ts'
 import { isUuid } from '../ids.ts'
-import { isStorable } from '../json.ts'
+import { isStorable } from '../json/storable.ts'
 import { readTime, timeRule } from '../time.ts'
 
 /** The paging of every list: newest first, an opaque cursor. */

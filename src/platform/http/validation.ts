@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type Detail, Refusal, type RefusalCode } from '../errors.ts'
 import { shortPath } from '../fields.ts'
-import { isStorable } from '../json.ts'
+import { isStorable } from '../json/storable.ts'
 import { rule } from './schema.ts'
 
 /**

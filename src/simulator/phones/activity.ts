@@ -1,5 +1,5 @@
 import { isObject } from '../../platform/fields.ts'
-import { faultIn } from '../../platform/json.ts'
+import { faultIn } from '../../platform/json/storable.ts'
 import { decoded } from '../server/gateway.ts'
 import type { LedgerItem } from '../server/ledger.ts'
 

@@ -1,5 +1,5 @@
-import { isStorable } from '../../json.ts'
-import { readJson, setOwn } from '../../json-names.ts'
+import { readJson, setOwn } from '../../json/names.ts'
+import { isStorable } from '../../json/storable.ts'
 import { building, mostNames, unknownNames, type Wanted } from '../schema.ts'
 import { sizeOf } from './count.ts'
 import { endOfNumber, endOfString, isWhite } from './tokens.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { readJson } from './json-names.ts'
+import { readJson } from './names.ts'
 
 const name = fc.string({ unit: fc.constantFrom('a', 'x', '\\', '"', '\n', '\u0001', ':', ' ', '{', '\u{10fffd}', '0') })
 const { tree } = fc.letrec((tie) => ({

@@ -1,3 +1,5 @@
+import { steadyMs } from '../platform/time.ts'
+
 /** The most names that are counted; the one that was used longest ago is dropped first. */
 const maxNames = 50_000
 
@@ -13,7 +15,7 @@ export function createAllowances(
   burst: number,
   everySeconds: number,
   nodes: () => number = () => 1,
-  clock: () => number = Date.now
+  clock: () => number = steadyMs
 ): Allowances {
   const used = new Map<string, { count: number; atMs: number }>()
   const share = () => Math.max(1, nodes())

@@ -1,4 +1,5 @@
 import type { ProjectId } from '../platform/ids.ts'
+import { steadyMs } from '../platform/time.ts'
 
 /** Failures in a row after which calls to a destination pause for a while … */
 const failuresToOpen = 5
@@ -33,7 +34,7 @@ export type Turn =
  * treats one project says nothing about another project at the same host. State is in memory: each node learns
  * separately.
  */
-export function createCircuits(now: () => number = Date.now) {
+export function createCircuits(now: () => number = steadyMs) {
   const known = new Map<string, Destination>()
   const byProject = new Map<ProjectId, number>()
   const tests = new Map<ProjectId, number>()

@@ -58,6 +58,18 @@ async function credentialsWithKey(t: TestContext) {
 }
 
 describe('looking up credentials', () => {
+  it('goes on at once when the clock steps back', async (t) => {
+    const { credentials, hash, makeKey } = await credentialsWithKey(t)
+    assert.ok(await credentials.key(hash, guesser))
+    const made = await makeKey()
+    const hourMs = 3_600_000
+    const before = Date.now
+    t.mock.method(Date, 'now', () => before() - hourMs)
+    const found = Promise.resolve(credentials.key(made.hash, guesser)).then((key) => key?.id)
+    const waited = new Promise((resolve) => setTimeout(resolve, 20_000, 'still waiting').unref())
+    assert.equal(await Promise.race([found, waited]), made.keyId)
+  })
+
   it('20,000 guesses take less than 200 statements and evict no valid key', async (t) => {
     const { credentials, count, hash } = await credentialsWithKey(t)
     assert.ok(await credentials.key(hash, guesser))

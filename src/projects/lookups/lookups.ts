@@ -1,4 +1,5 @@
 import { Refusal } from '../../platform/errors.ts'
+import { steadyMs } from '../../platform/time.ts'
 import { networkOf, type Strangers } from './strangers.ts'
 
 /** Returned without a promise if the credential was looked up a moment ago. */
@@ -110,9 +111,9 @@ export function createLookups<Found>(
 
   async function work(): Promise<void> {
     running = true
-    while (regulars.length > 0 || (newcomers.size > 0 && Date.now() >= nextRoundAtMs)) {
+    while (regulars.length > 0 || (newcomers.size > 0 && steadyMs() >= nextRoundAtMs)) {
       const batch = regulars.splice(0, maxBatch)
-      const startedAtMs = Date.now()
+      const startedAtMs = steadyMs()
       if (startedAtMs >= nextRoundAtMs && newcomers.size > 0) {
         takeNewcomers(batch)
         nextRoundAtMs = startedAtMs + roundMs
@@ -125,7 +126,7 @@ export function createLookups<Found>(
 
   function wake(): void {
     if (running) return
-    const waitMs = regulars.length > 0 ? 0 : newcomers.size > 0 ? Math.max(0, nextRoundAtMs - Date.now()) : undefined
+    const waitMs = regulars.length > 0 ? 0 : newcomers.size > 0 ? Math.max(0, nextRoundAtMs - steadyMs()) : undefined
     if (waitMs === undefined) return
     clearTimeout(timer)
     if (waitMs > 0) {
@@ -187,7 +188,7 @@ export function createLookups<Found>(
 
   function recent(hash: string): Remembered<Found | undefined> | undefined {
     const last = known.get(hash) ?? absent.get(hash)
-    return last && last.generation === generation && last.expiresAtMs > Date.now() ? last : undefined
+    return last && last.generation === generation && last.expiresAtMs > steadyMs() ? last : undefined
   }
 
   return {

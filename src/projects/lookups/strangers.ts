@@ -1,3 +1,5 @@
+import { steadyMs } from '../../platform/time.ts'
+
 /** Unknown credentials that an address may send at once, and the number by which its count falls each second. */
 const burst = 100
 const forgivenPerSecond = 20
@@ -10,7 +12,7 @@ export type Strangers = ReturnType<typeof createStrangers>
  * Counts the unknown credentials of each address. Only unknown ones count, so an address with many valid keys (a proxy, a
  * NAT) is never slowed by them.
  */
-export function createStrangers(clock: () => number = Date.now) {
+export function createStrangers(clock: () => number = steadyMs) {
   const guesses = new Map<string, { count: number; atMs: number }>()
 
   function countOf(address: string): number {

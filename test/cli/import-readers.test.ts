@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { readHeader } from '../../src/cli/import/columns.ts'
+import { csvTranslator } from '../../src/cli/import/csv.ts'
 import { csvRecords } from '../../src/cli/import/csv-reader.ts'
 import { jsonRecords } from '../../src/cli/import/json-reader.ts'
 
@@ -22,6 +23,24 @@ describe('a CSV file', () => {
       { line: 6, value: ['end', 'q'] }
     ]
     for (const size of [1, 2, 3, 7, 1_000]) assert.deepEqual(await read(text, size), found)
+  })
+
+  it('loses a line whose choice cannot be read: its user would get messages', () => {
+    const translated = csvTranslator(readHeader(['project_user_id', 'opted_out'], {}))
+    const choice = (text: string) => {
+      const { preferences, problems } = translated({ line: 2, value: ['ana', text] })
+      return problems.length > 0 ? problems : preferences?.opted_out
+    }
+    assert.deepEqual(['true', 'Yes', '1', 'no', '0', ''].map(choice), [
+      true,
+      true,
+      true,
+      undefined,
+      undefined,
+      undefined
+    ])
+    for (const text of ['1.0', 'unsubscribed', '2025-03-01'])
+      assert.deepEqual(choice(text), [{ part: 'line', reason: 'opted_out: must be true or false' }], text)
   })
 
   it('may have a quote within a cell, which opens nothing', async () => {

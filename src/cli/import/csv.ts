@@ -30,10 +30,13 @@ export function csvTranslator(columns: readonly Column[]) {
       }
     }
     const device = deviceIn(given, problems)
+    const optedOut = given.opted_out === undefined ? false : booleanIn(given.opted_out)
+    // The whole line: a user whose choice is not known would get messages.
+    if (optedOut === undefined) problems.push({ part: 'line', reason: 'opted_out: must be true or false' })
     return {
       ...(given.project_user_id !== undefined && { user: given.project_user_id }),
       properties,
-      ...(booleanIn(given.opted_out ?? '') && { preferences: { opted_out: true } }),
+      ...(optedOut && { preferences: { opted_out: true } }),
       ...timesIn(given, problems),
       devices: device ? [device] : [],
       problems

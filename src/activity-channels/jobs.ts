@@ -56,7 +56,7 @@ async function untilDone(signal: AbortSignal, next: () => Promise<Left>): Promis
     signal.throwIfAborted()
     const left = await next()
     if (left === 'nothing') return
-    if (left !== 'more') throw new RetryLater(left.reason, Math.max(1, left.waitMs), { counts: false })
+    if (left !== 'more') throw new RetryLater(left.reason, Math.max(1, left.waitMs), { anew: true })
   }
   throw new RetryLater('Others take their turn.', 1, { counts: false })
 }

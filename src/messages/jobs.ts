@@ -88,7 +88,7 @@ export const retryJob = (
       if (!next) return
       const inMs = next.getTime() - Date.now()
       const afterMs = inMs <= 0 ? othersWaitMs : Math.max(leastWaitMs, inMs)
-      throw new RetryLater('more messages are due later', afterMs, { counts: false })
+      throw new RetryLater('more messages are due later', afterMs, { anew: true })
     },
     // The others get a new job from the one that finds lost messages.
     giveUp: ({ projectId }) => expire(projectId)

@@ -229,7 +229,7 @@ const attemptOf = (answer: Answer | Attempted, attempts: number): store.Attempt 
 })
 
 /** Not an attempt of the job: the calls count their own. */
-const later = (reason: string, afterMs: number) => new RetryLater(reason, afterMs, { counts: false })
+const later = (reason: string, afterMs: number) => new RetryLater(reason, afterMs, { anew: true })
 
 /** Order keys may have any length, so the job gets the hash of a long one as its key. */
 const keyOf = (lane: string) => (lane.length <= 64 ? lane : createHash('sha256').update(lane).digest('base64url'))

@@ -25,6 +25,32 @@ it('a key that waits is not added twice, and an earlier time brings it forward',
   assert.deepEqual(seen, ['first'])
 })
 
+it('an earlier time also brings a key forward that waits after an attempt failed, if nothing was due', async (t) => {
+  const pool = await testPool(t)
+  let ran = 0
+  const job = defineJob<null>({
+    name: 'test.anew',
+    backoff: () => 1,
+    async run() {
+      ran += 1
+      if (ran === 1) throw new Error('the database was away')
+      if (ran === 2) throw new RetryLater('nothing is due', 3_600_000, { anew: true })
+    }
+  })
+  const worker = workerHere(t, pool, [job])
+  const hasRun = (times: number) =>
+    eventually(
+      () => ran,
+      (n) => n === times,
+      10_000
+    )
+  await jobs.add(pool, job, null, { key: 'k' })
+  await hasRun(2)
+  await worker.idle()
+  await jobs.add(pool, job, null, { key: 'k' })
+  await hasRun(3)
+})
+
 it('a key added while its job runs makes it run once more', async (t) => {
   const pool = await testPool(t)
   let ran = 0

@@ -185,7 +185,10 @@ it('the statements of a worker read a few rows, also with a plan for a table tha
     [store.claim, [token, newId(), 50, '', 32, ['test.ready'], [1000], 1e12, 'work']],
     [store.renew, [ids, tokens, ids.map(() => 1000)]],
     [store.complete, [ids, tokens, nulls]],
-    [store.putBack, [ids, tokens, nulls, ids.map(() => 0), ids.map(() => true), ids.map(() => false)]]
+    [
+      store.putBack,
+      [ids, tokens, nulls, ids.map(() => 0), ids.map(() => true), ids.map(() => false), ids.map(() => false)]
+    ]
   ]
   for (const [{ name, text }, values] of calls) {
     const { rows } = await client.query<{ 'QUERY PLAN': Array<{ Plan: Record<string, number> }> }>(

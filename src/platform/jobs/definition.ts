@@ -96,16 +96,20 @@ export function recurring(job: {
 /**
  * Thrown by a job that wants to run again without an error, after `afterMs` or the usual backoff. It counts as an
  * attempt, so that every job ends at some time, unless `counts` is false: then the job itself must decide when to stop.
+ * `anew`: nothing is due before then. The job waits as if it had just been added, without the attempts that failed, and
+ * an earlier time brings it forward.
  */
 export class RetryLater extends Error {
   override readonly name = 'RetryLater'
   readonly afterMs: number | undefined
   readonly counts: boolean
+  readonly anew: boolean
 
-  constructor(reason: string, afterMs?: number, { counts = true }: { counts?: boolean } = {}) {
+  constructor(reason: string, afterMs?: number, { counts, anew = false }: { counts?: boolean; anew?: boolean } = {}) {
     super(reason)
     this.afterMs = afterMs
-    this.counts = counts
+    this.counts = counts ?? !anew
+    this.anew = anew
   }
 }
 

@@ -20,7 +20,15 @@ export interface Claimed {
 /** The end of a run, as it is recorded in the table. */
 export type Outcome =
   | { kind: 'done' }
-  | { kind: 'back'; error: string | null; delayMs: number; counts: boolean; spent: boolean; planned: boolean }
+  | {
+      kind: 'back'
+      error: string | null
+      delayMs: number
+      counts: boolean
+      spent: boolean
+      planned: boolean
+      anew?: boolean
+    }
 
 export interface Run {
   readonly job: Claimed
@@ -114,9 +122,9 @@ export function createRun(
     return { kind: 'back', error, delayMs, counts: true, spent, planned: false }
   }
 
-  function planned({ message, afterMs, counts }: RetryLater): Outcome {
+  function planned({ message, afterMs, counts, anew }: RetryLater): Outcome {
     const delayMs = afterMs ?? definition.backoff(job.attempts)
-    return { kind: 'back', error: message, delayMs, counts, spent: counts && job.attempts >= most, planned: true }
+    return { kind: 'back', error: message, delayMs, counts, spent: counts && job.attempts >= most, planned: true, anew }
   }
 
   return run

@@ -36,7 +36,8 @@ async function putBack(session: Session, runs: Run[], log: Log): Promise<Run[]> 
     outcomes.map(({ error }) => error),
     outcomes.map(({ delayMs }) => delayMs),
     outcomes.map(({ counts }) => counts),
-    outcomes.map(({ spent }) => spent)
+    outcomes.map(({ spent }) => spent),
+    outcomes.map(({ anew = false }) => anew)
   ])
   const fates = new Map(rows.map((row) => [keyOf(row), row.dies]))
   for (const [index, { job, claim }] of runs.entries()) {

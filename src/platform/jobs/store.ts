@@ -180,17 +180,17 @@ export const completeInside = statement('jobs.complete_inside', ended(''))
 
 /**
  * Puts jobs that this worker still owns back: after a failure, a planned retry or a stop of the worker ($4: in how many
- * ms, $5: whether the attempt counts), or among the dead ($6). A job that was added again while it ran does not die but
- * starts over, because the new request deserves its own attempts. Nor does it keep a wait that is no failure, which may
+ * ms, $5: whether the attempt counts, $7: whether all attempts are forgotten), or among the dead ($6). A job that was
+ * added again while it ran does not die but starts over, because the new request deserves its own attempts. Nor does it keep a wait that is no failure, which may
  * have been chosen before the new request existed; a backoff stays.
  */
 export const putBack = statement(
   'jobs.put_back',
   `with mine as (
-     select f.id, f.claim, f.error, f.counts, f.spent, f.spent and j.again_at is null as dies,
+     select f.id, f.claim, f.error, f.counts, f.spent, f.anew, f.spent and j.again_at is null as dies,
             least(case when not f.counts then j.again_at end, now() + f.delay_ms * interval '1 ms') as next_at
-       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[], $5::boolean[], $6::boolean[])
-         as f (id, claim, error, delay_ms, counts, spent)
+       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[], $5::boolean[], $6::boolean[], $7::boolean[])
+         as f (id, claim, error, delay_ms, counts, spent, anew)
       cross join lateral (
         select j.again_at from jobs j where j.id = f.id and j.claim = f.claim for update skip locked) as j
    ),
@@ -206,7 +206,7 @@ export const putBack = statement(
    waiting as (
      update jobs
         set ready = mine.next_at <= now(), run_at = mine.next_at, claim = null, node_id = null, again_at = null,
-            attempts = case when mine.spent then 0 when mine.counts then attempts else attempts - 1 end,
+            attempts = case when mine.spent or mine.anew then 0 when mine.counts then attempts else attempts - 1 end,
             last_error = coalesce(mine.error, last_error)
        from mine
       where jobs.id = any(array(select id from mine where not dies)) and jobs.id = mine.id

@@ -46,36 +46,46 @@ export function createAccept({
     { paced: pool.isDistributed || 'few' }
   )
 
-  /** The key, the trigger and the response are one transaction: a repeated request finds all of them or none. */
+  /** The keys, the trigger and the response are one transaction: a repeated request finds all of them or none. */
   const acceptOnce = (
     projectId: ProjectId,
     trigger: NewTrigger,
-    key: IdempotencyKey,
+    keys: IdempotencyKey[],
     permit: Permit | 'repeat' | undefined
   ) =>
     handing(pool, reserve, async (tx, hand) => {
-      const known = await claimedAnswer<Accepted>(tx, projectId, key, { trigger_id: trigger.id }, idempotencyHours)
-      if (known) return { answer: known, replayed: true }
-      // The key was known a moment ago and has expired since: the next request is treated as new.
-      if (permit === 'repeat') throw new Refusal('idempotency_key_in_use', 'Idempotency key is in use')
-      await writeOne(tx, projectId, trigger, permit, hand)
-      const answer = { trigger_id: trigger.id }
-      await settleKey(tx, projectId, key, answer)
-      return { answer, replayed: false }
+      const made = { trigger_id: trigger.id }
+      const claimed: IdempotencyKey[] = []
+      let known: Accepted | undefined
+      for (const key of keys) {
+        known = await claimedAnswer<Accepted>(tx, projectId, key, made, idempotencyHours)
+        if (known) break
+        claimed.push(key)
+      }
+      if (!known) {
+        // The key was known a moment ago and has expired since: the next request is treated as new.
+        if (permit === 'repeat') throw new Refusal('idempotency_key_in_use', 'Idempotency key is in use')
+        await writeOne(tx, projectId, trigger, permit, hand)
+      }
+      const answer = known ?? made
+      // A new key of a confirmation that was used before gets its response too, so that another body is refused.
+      for (const key of claimed) await settleKey(tx, projectId, key, answer)
+      return { answer, replayed: known !== undefined }
     })
 
   /**
-   * Contract 4.4. `replayed`: the key is known, and this is the first response again. `permit`: the limits of a policy;
-   * `repeat`: only the first response may be returned.
+   * Contract 4.4. `keys`: all requests with one of them lead to one trigger. The caller's own key comes before that of a
+   * confirmation, so that two requests lock them in the same order. `replayed`: a key is known, and this is the first
+   * response again. `permit`: the limits of a policy; `repeat`: only the first response may be returned.
    */
   return async (
     projectId: ProjectId,
     request: CheckedTrigger & { actor?: string },
-    key?: IdempotencyKey,
+    keys: IdempotencyKey[],
     permit?: Permit | 'repeat'
   ): Promise<{ answer: Accepted; replayed: boolean }> => {
     const trigger = newTrigger(request)
-    if (key) return acceptOnce(projectId, trigger, key, permit)
+    if (keys.length > 0) return acceptOnce(projectId, trigger, keys, permit)
     if (permit && permit !== 'repeat') {
       await pool.transaction((tx) => writeOne(tx, projectId, trigger, permit))
       return { answer: { trigger_id: trigger.id }, replayed: false }

@@ -63,12 +63,13 @@ export function triggerRoutes(
       const trigger = readTrigger(campaign_id, body)
       const confirmationId = confirmationIn(caller, body)
       const once = async () => {
-        // A repeat returns the first response, whatever the policy says by now.
+        // The key decides first: a repeat returns the first response, whatever the policy says by now.
         const isKnown = caller.key?.policy && key && (await triggers.isAccepted(caller.project.id, key))
-        if (isKnown) return triggers.accept(caller.project.id, trigger, key, 'repeat')
+        if (isKnown) return triggers.accept(caller.project.id, trigger, [key], 'repeat')
         const permitted = await permitTrigger(caller, trigger, confirmationId)
         const made = { ...(permitted?.trigger ?? trigger), actor: caller.actor }
-        return triggers.accept(caller.project.id, made, permitted?.key ?? key, permitted?.permit)
+        const keys = [key, permitted?.key].filter((one) => one !== undefined)
+        return triggers.accept(caller.project.id, made, keys, permitted?.permit)
       }
       const { answer } = await answerOnce(reply, once)
       const unknown = unknownTriggerFields(body).filter((name) => !(confirmationId && name === 'confirmation_id'))

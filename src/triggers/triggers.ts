@@ -110,9 +110,11 @@ export function createTriggers(options: TriggersOptions) {
     canceledAmong,
     heldUsers,
 
-    /** Whether a trigger was accepted under this key: a repeat returns it. */
-    isAccepted: async (projectId: ProjectId, key: IdempotencyKey): Promise<boolean> =>
-      (await findClaims(pool, projectId, [key])).get(key.key)?.state === 'answered',
+    /** Whether a trigger was accepted under this key: a repeat returns it, and a request with another body is refused. */
+    async isAccepted(projectId: ProjectId, key: IdempotencyKey): Promise<boolean> {
+      const state = (await findClaims(pool, projectId, [key])).get(key.key)?.state
+      return state === 'answered' || state === 'other'
+    },
 
     async get(projectId: ProjectId, triggerId: string): Promise<TriggerRow> {
       return existing(await findTrigger(pool, projectId, checkTriggerId(triggerId)))

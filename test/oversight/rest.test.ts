@@ -28,6 +28,23 @@ async function givenPeople(count = 5) {
   return { project, names: (some: number) => Array.from({ length: some }, (_, n) => `${project.id}-user-${n + 1}`) }
 }
 
+const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
+
+/** A key that has to confirm broadcasts. `confirm` previews one, and returns the body that triggers it. */
+async function givenConfirming(policy: Json = {}) {
+  const { project } = await givenPeople()
+  const agent = await agentKey(service, project, { confirm_broadcasts: true, ...policy })
+  const confirm = async () => {
+    const { confirmation_id } = (await post(agent, '/campaigns/news:preview', everyone)).json
+    return { ...everyone, confirmation_id }
+  }
+  const triggers = async () => {
+    const rows = await service.sql('select id from triggers where project_id = $1 order by id', [project.id])
+    return rows.map(({ id }) => id as string)
+  }
+  return { project, agent, confirm, triggers }
+}
+
 describe('a policy on the REST API (B.5)', () => {
   it('skills open the routes that do the same, and nothing else', async () => {
     const { project } = await givenPeople()
@@ -176,13 +193,62 @@ describe('a policy on the REST API (B.5)', () => {
   it('a repeat with the same key returns the first response, whatever the policy says by then', async () => {
     const { project } = await givenPeople()
     const agent = await agentKey(service, project, { max_recipients_per_day: 5 })
-    const keyed = { headers: { 'idempotency-key': 'once' } }
-    const first = await trigger(agent, everyone, 'news', keyed)
+    const first = await trigger(agent, everyone, 'news', keyed('once'))
     assert.equal(first.status, 200, first.text)
-    const again = await trigger(agent, everyone, 'news', keyed)
+    const again = await trigger(agent, everyone, 'news', keyed('once'))
     assert.deepEqual([again.status, again.json], [200, first.json])
     assert.deepEqual(codeOf(await trigger(agent, everyone)), policyRefused('max_recipients_per_day'))
     await ended(project, first.json.trigger_id)
+  })
+
+  it('a confirmed broadcast is sent once per idempotency key, also with another confirmation or without the policy', async () => {
+    const { project, agent, confirm, triggers } = await givenConfirming({ max_recipients_per_day: 5 })
+    const first = await confirm()
+    const done = await trigger(agent, first, 'news', keyed('op-4711'))
+    assert.equal(done.status, 200, done.text)
+    const other = await trigger(agent, await confirm(), 'news', keyed('op-4711'))
+    assert.deepEqual([other.status, other.text], [409, 'Idempotency key was used with another body'])
+    const late = await trigger(agent, first, 'news', keyed('op-4712'))
+    assert.deepEqual([late.text, late.headers['idempotent-replay']], [done.text, 'true'], 'of one confirmation')
+    await setPolicy(service, agent, null)
+    for (const key of ['op-4711', 'op-4712']) {
+      const again = await trigger(agent, first, 'news', keyed(key))
+      assert.deepEqual([again.text, again.headers['idempotent-replay']], [done.text, 'true'], key)
+    }
+    assert.deepEqual(await triggers(), [done.json.trigger_id])
+    await ended(project, done.json.trigger_id)
+  })
+
+  it('a confirmed broadcast that is refused leaves its idempotency key free, and an expired key is new', async () => {
+    const { project, agent, confirm, triggers } = await givenConfirming()
+    const late = await confirm()
+    await givenCampaign(service, project, { message: { title: 'Changed' } })
+    assert.equal((await trigger(agent, late, 'news', keyed('op-4711'))).json.code, 'confirmation_required')
+    const done = await trigger(agent, await confirm(), 'news', keyed('op-4711'))
+    assert.equal(done.status, 200, done.text)
+    await service.sql(`update idempotency_keys set expires_at = now() where project_id = $1`, [project.id])
+    const next = await trigger(agent, await confirm(), 'news', keyed('op-4711'))
+    assert.equal(next.status, 200, next.text)
+    assert.deepEqual(await triggers(), [done.json.trigger_id, next.json.trigger_id])
+  })
+
+  it('requests at once that share an idempotency key or a confirmation lead to one trigger for each', async () => {
+    const { agent, confirm, triggers } = await givenConfirming()
+    const [one, two] = [await confirm(), await confirm()]
+    const [first, ...same] = await Promise.all([1, 2, 3, 4].map(() => trigger(agent, one, 'news', keyed('a'))))
+    assert.equal(first!.status, 200, first!.text)
+    for (const reply of same) assert.deepEqual([reply.status, reply.text], [200, first!.text])
+    const keys = ['a', 'b', 'c']
+    const crossed = await Promise.all(
+      keys.map((key) => Promise.all([one, two].map((body) => trigger(agent, body, 'news', keyed(key)))))
+    )
+    for (const replies of crossed)
+      assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409], 'each key has one body')
+    const made = new Set(
+      crossed.flatMap((replies) => replies.filter(({ status }) => status === 200).map(({ text }) => text))
+    )
+    assert.ok(made.has(first!.text))
+    assert.equal((await triggers()).length, made.size)
   })
 
   it('a channel of Live Activities is changed by no key that has a limit on recipients, nor in its quiet hours', async () => {

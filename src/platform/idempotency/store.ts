@@ -64,10 +64,11 @@ export function claimRows(n: number): string {
     where idempotency_keys.expires_at <= ${at(7)}`
 }
 const beginRows = statement('idempotency.begin_many', `${claimRows(2)} returning key`)
+// An expired key counts as new, also before it is swept.
 const findRows = statement(
   'idempotency.find_many',
   `select key, encode(fingerprint, 'hex') as fingerprint, work, answer from idempotency_keys
-    where project_id = $1 and scope = $2 and key = any($3::text[])`
+    where project_id = $1 and scope = $2 and key = any($3::text[]) and expires_at > $4`
 )
 const findRow = statement(
   'idempotency.find',
@@ -136,7 +137,7 @@ export const findKey = <Work, Answer>(tx: Db, projectId: ProjectId, { scope, key
   tx.one<KeyRow<Work, Answer>>(findRow, [projectId, scope, key])
 
 export const findKeys = <Work, Answer>(db: Db, projectId: ProjectId, scope: string, keys: string[]) =>
-  db.query<KeyRow<Work, Answer> & { key: string }>(findRows, [projectId, scope, keys])
+  db.query<KeyRow<Work, Answer> & { key: string }>(findRows, [projectId, scope, keys, new Date()])
 
 export const resumeKey = (
   tx: Db,

@@ -37,7 +37,7 @@ export const triggerCampaign: MakeSkill = (does) => ({
     const command = triggerCommandOf(fields)
     const key = confirmedKey(fields) ?? keyOfRun(runId, command)
     const trigger = { ...checkTriggerCampaign(command), actor: caller.actor }
-    const { answer, replayed } = await does.triggers.accept(projectId, trigger, key, permit).catch(unlessCanceled)
+    const { answer, replayed } = await does.triggers.accept(projectId, trigger, [key], permit).catch(unlessCanceled)
     const artifacts = [result('trigger-result', { triggerId: answer.trigger_id })]
     return { kind: 'completed', artifacts, earlier: replayed }
   },

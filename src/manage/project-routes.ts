@@ -1,17 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { Pool } from '../platform/db/db.ts'
+import type { Db } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { Overlap, overlapOf } from '../platform/http/overlap.ts'
 import { decodeCursor, defaultLimit, encodeCursor, PageQuery, page, pageOf, timeOf } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
-import type { Identity, ManageAccess, ManageCaller, Projects } from '../projects/projects.ts'
-import { checkRules } from './project-rules.ts'
+import type { Identity, ManageAccess, ManageCaller, Project, Projects } from '../projects/projects.ts'
+import { checkRules, readRules } from './project-rules.ts'
 import { wireProject } from './responses.ts'
 import { ChangeProject, CreateProject, IdentitySecretAnswer, knownFields, ProjectAnswer } from './schemas.ts'
 
 export function projectRoutes(
   manage: Routes<ManageCaller, ManageAccess>,
-  { projects, identity, pool }: { projects: Projects; identity: Identity; pool: Pool }
+  { projects, identity }: { projects: Projects; identity: Identity }
 ): void {
   manage.post(
     '/projects',
@@ -68,8 +68,9 @@ export function projectRoutes(
         ...(message_limits !== undefined && { message_limits }),
         ...(quiet_hours !== undefined && { quiet_hours })
       }
-      const rules = await checkRules(pool, caller.project!, given)
-      return wireProject(await projects.update(caller.actor, caller.project!.id, { ...changes, ...rules }))
+      const changed = { ...changes, ...readRules(given) }
+      const check = (tx: Db, project: Project) => checkRules(tx, project, changed)
+      return wireProject(await projects.update(caller.actor, caller.project!.id, changed, check))
     }
   )
 

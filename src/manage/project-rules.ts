@@ -1,9 +1,9 @@
-import type { Pool } from '../platform/db/db.ts'
+import type { Db } from '../platform/db/db.ts'
 import { durationRule, parseDuration } from '../platform/duration.ts'
 import { type Detail, Refusal } from '../platform/errors.ts'
 import { isTimeZone } from '../platform/time.ts'
 import { topicDefaults } from '../preferences/preferences.ts'
-import type { MessageLimit, Project, ProjectHours } from '../projects/projects.ts'
+import type { MessageLimit, Project, ProjectChanges, ProjectHours } from '../projects/projects.ts'
 
 /** Rules of a project over all its campaigns, as a request gives them. Null removes them, absent changes nothing. */
 export interface GivenRules {
@@ -13,36 +13,65 @@ export interface GivenRules {
 
 const dayMs = 86_400_000
 
-/** Checks what a schema cannot express, and returns the rules with their defaults. One refusal names all faults. */
-export async function checkRules(
-  pool: Pool,
-  { id, retention }: Pick<Project, 'id' | 'retention'>,
-  { message_limits, quiet_hours }: GivenRules
-): Promise<{ message_limits?: MessageLimit[] | null; quiet_hours?: ProjectHours | null }> {
-  const problems: Detail[] = []
-  const add = (path: string, message: string) => void problems.push({ path, message })
-  const known = await topicDefaults(
-    pool,
-    id,
-    (message_limits ?? []).flatMap(({ topic }) => topic ?? [])
-  )
-  for (const [index, { within, topic }] of (message_limits ?? []).entries()) {
-    const path = `message_limits[${index}]`
-    const ms = parseDuration(within)
-    if (ms === undefined) add(`${path}.within`, durationRule)
-    else if (ms > retention.messages_days * dayMs)
-      add(`${path}.within`, `must be at most ${retention.messages_days}d, as long as messages are kept`)
-    if (topic !== undefined && !known.has(topic)) add(`${path}.topic`, 'is not a topic of this project')
-  }
-  const hours = quiet_hours && { timezone: 'device', action: 'hold' as const, ...quiet_hours }
-  if (hours) problems.push(...hoursProblems(hours))
-  if (problems.length > 0)
-    throw new Refusal('invalid_parameter', `${problems[0]!.path}: ${problems[0]!.message}`, problems)
+/** The rules with their defaults, and without unknown fields. */
+export function readRules({ message_limits, quiet_hours }: GivenRules): Pick<ProjectChanges, keyof GivenRules> {
   const limits = message_limits?.map(({ count, within, topic }) => ({ count, within, ...(topic && { topic }) }))
   return {
     ...(message_limits !== undefined && { message_limits: limits ?? null }),
-    ...(hours !== undefined && { quiet_hours: hours && only(hours) })
+    ...(quiet_hours !== undefined && {
+      quiet_hours: quiet_hours && only({ timezone: 'device', action: 'hold', ...quiet_hours })
+    })
   }
+}
+
+/**
+ * Checks what a schema cannot express, in the project as the changes make it: a limit counts messages that are kept, so
+ * it depends on the retention, and either may be the one that stays. One refusal names all faults.
+ */
+export async function checkRules(tx: Db, project: Project, changes: ProjectChanges): Promise<void> {
+  const problems = [
+    ...(changes.message_limits ? await limitProblems(tx, project) : keptProblems(project, changes)),
+    ...(changes.quiet_hours ? hoursProblems(changes.quiet_hours) : [])
+  ]
+  if (problems.length > 0)
+    throw new Refusal('invalid_parameter', `${problems[0]!.path}: ${problems[0]!.message}`, problems)
+}
+
+/** Faults of new limits. */
+async function limitProblems(tx: Db, { id, retention, messageLimits }: Project): Promise<Detail[]> {
+  const problems: Detail[] = []
+  const add = (path: string, message: string) => void problems.push({ path, message })
+  const topics = messageLimits.flatMap(({ topic }) => topic ?? [])
+  const known = await topicDefaults(tx, id, topics)
+  for (const [index, { within, topic }] of messageLimits.entries()) {
+    const path = `message_limits[${index}]`
+    const days = daysOf(within)
+    if (days === undefined) add(`${path}.within`, durationRule)
+    else if (days > retention.messages_days)
+      add(
+        `${path}.within`,
+        `must be at most ${retention.messages_days}d, as long as messages are kept: shorten it, or raise retention.messages_days`
+      )
+    if (topic !== undefined && !known.has(topic)) add(`${path}.topic`, 'is not a topic of this project')
+  }
+  return problems
+}
+
+/** Faults of a new retention with the limits that stay. */
+function keptProblems({ retention, messageLimits }: Project, changes: ProjectChanges): Detail[] {
+  if (changes.retention?.messages_days === undefined) return []
+  const withDays = messageLimits.map(({ within }) => ({ within, days: daysOf(within) ?? 0 }))
+  const longest = withDays.reduce((one, other) => (other.days > one.days ? other : one), { within: '', days: 0 })
+  if (longest.days <= retention.messages_days) return []
+  const message =
+    `must be at least ${longest.days}, because message_limits count messages within ${longest.within}: ` +
+    'keep them longer, or change message_limits in the same request'
+  return [{ path: 'retention.messages_days', message }]
+}
+
+const daysOf = (within: string): number | undefined => {
+  const ms = parseDuration(within)
+  return ms && Math.ceil(ms / dayMs)
 }
 
 const only = ({ from, to, timezone, action }: ProjectHours): ProjectHours => ({ from, to, timezone, action })

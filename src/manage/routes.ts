@@ -22,7 +22,7 @@ export function manageRoutes(
     skills
   }: { projects: Projects; identity: Identity; pool: Pool; nodes: Nodes; names: NamesOf; skills: KnownSkills }
 ): void {
-  projectRoutes(manage, { projects, identity, pool })
+  projectRoutes(manage, { projects, identity })
   keyRoutes(manage, projects, skills)
 
   auditRoutes(manage, pool, names)

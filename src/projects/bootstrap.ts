@@ -97,14 +97,38 @@ async function ensure(projects: Projects, wanted: Credentials, id: string, say: 
   const projectId = id as ProjectId
   const needsProject =
     wanted.project_id !== undefined || wanted.secret_key !== undefined || wanted.public_key !== undefined
-  if (needsProject && !(await projects.find(projectId))) {
-    const name = projectId === madeUpId ? 'Demo' : projectId
-    await projects.create(actor, { id: projectId, name, mode: 'simulator' }).catch((error: Error) => {
-      throw new OperatorError(
-        `The project ${projectId} cannot be made: ${error.message} Try again in a moment, or name another.`
-      )
-    })
+  if (needsProject && (await ensureProject(projects, projectId, say)))
+    await ensureKeys(projects, wanted, projectId, say)
+  if (wanted.admin_token && !(await projects.findToken(wanted.admin_token))) {
+    await projects.createToken(actor, null, 'admin', bootstrapName, wanted.admin_token)
   }
+}
+
+/** Returns false while the project is being erased. The start continues, because only a running node erases. */
+async function ensureProject(projects: Projects, projectId: ProjectId, say: (line: string) => void): Promise<boolean> {
+  if (await projects.find(projectId)) return true
+  if (await projects.isBeingErased(projectId)) {
+    say(
+      `Warning: the project ${projectId} was deleted and is still being erased, so this start makes neither it nor its keys. ` +
+        'A start after the erasure makes them; to prevent that, remove BOOTSTRAP_PROJECT_ID and the settings of its keys.'
+    )
+    return false
+  }
+  const name = projectId === madeUpId ? 'Demo' : projectId
+  await projects.create(actor, { id: projectId, name, mode: 'simulator' }).catch((error: Error) => {
+    throw new OperatorError(
+      `The project ${projectId} cannot be made: ${error.message} Try again in a moment, or name another.`
+    )
+  })
+  return true
+}
+
+async function ensureKeys(
+  projects: Projects,
+  wanted: Credentials,
+  projectId: ProjectId,
+  say: (line: string) => void
+): Promise<void> {
   for (const kind of ['secret', 'public'] as const) {
     const text = wanted[`${kind}_key`]
     if (text === undefined) continue
@@ -120,9 +144,6 @@ async function ensure(projects: Projects, wanted: Credentials, id: string, say: 
       const setting = `BOOTSTRAP_${kind.toUpperCase()}_KEY`
       say(`Warning: ${setting} has expired, so requests with it are refused. Set it to the key that replaced it.`)
     }
-  }
-  if (wanted.admin_token && !(await projects.findToken(wanted.admin_token))) {
-    await projects.createToken(actor, null, 'admin', bootstrapName, wanted.admin_token)
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { pausedSentence, pauseOf } from '../platform/backup/paused.ts'
+import { pausedSentence, pauseOf, sharePause } from '../platform/backup/paused.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { notify } from '../platform/db/store.ts'
@@ -100,7 +100,14 @@ export {
   openSession,
   redeemCode
 } from './session-store.ts'
-export { hasAdminToken, type KeyRow, pauseRunningProjects, renewWantedEvents, type TokenRow } from './store.ts'
+export {
+  hasAdminToken,
+  type KeyRow,
+  type ProjectChanges,
+  pauseRunningProjects,
+  renewWantedEvents,
+  type TokenRow
+} from './store.ts'
 export { userTokenHeader } from './user-token.ts'
 export type Projects = ReturnType<typeof createProjects>
 
@@ -190,9 +197,10 @@ export function createProjects({
       }
       const entry = { actor, action: 'project.create', target: row.project_id, details: { name: row.name } }
       await change(row.project_id, entry, async (tx) => {
+        // Until the end of the transaction, so that a resume sees a project that this pauses.
+        const pause = await sharePause(tx)
         if (!(await store.insertProject(tx, row)))
           throw new Refusal('conflict', `A project ${row.project_id} exists already, or is still being erased.`)
-        const pause = await pauseOf(tx)
         row.paused_at = pause ? new Date(pause.since) : null
         if (row.paused_at) await store.pauseProject(tx, row.project_id, row.paused_at)
         await recordInstallation(tx, entry)
@@ -202,7 +210,13 @@ export function createProjects({
     async list(only: ProjectId[] | null, after: [Date, string] | undefined, limit: number): Promise<Project[]> {
       return (await store.listProjects(pool, only, after, limit)).map(asProject)
     },
-    async update(actor: string, projectId: ProjectId, changes: store.ProjectChanges): Promise<Project> {
+    /** `check` sees the project as it becomes, while no other request can change it. Its refusal undoes the change. */
+    async update(
+      actor: string,
+      projectId: ProjectId,
+      changes: store.ProjectChanges,
+      check: (tx: Db, project: Project) => Promise<void> = async () => {}
+    ): Promise<Project> {
       checkPlan(changes.plan)
       type Rows = { old: ProjectRow; row: ProjectRow }
       const entryOf = ({ old }: Rows) => {
@@ -214,13 +228,23 @@ export function createProjects({
         const old = await store.findProject(tx, projectId)
         const row = old && (await store.changeProject(tx, projectId, changes))
         if (!row) throw noSuchProject(projectId)
+        await check(tx, asProject(row))
         return { old, row }
       })
       return asProject(row)
     },
-    /** From here on nothing more is dispatched to a gateway. A paused project keeps the time of its first pause. */
+    /**
+     * From here on nothing more is dispatched to a gateway. A paused project keeps the time of its first pause. Only that
+     * of a restore gives way to a later one, because the resume of the installation resumes the projects by it.
+     */
     pause: (actor: string, projectId: ProjectId): Promise<Project> =>
-      hold(actor, projectId, 'project.pause', (tx) => store.pauseProject(tx, projectId, new Date())),
+      hold(actor, projectId, 'project.pause', async (tx) => {
+        const pause = await sharePause(tx)
+        if (!pause) return store.pauseProject(tx, projectId, new Date())
+        const restoredAt = new Date(pause.since)
+        const at = new Date(Math.max(Date.now(), restoredAt.getTime() + 1))
+        return store.pauseProject(tx, projectId, at, restoredAt)
+      }),
     /** Resumes a paused project. */
     resume: (actor: string, projectId: ProjectId): Promise<Project> =>
       hold(actor, projectId, 'project.resume', async (tx) => {
@@ -248,6 +272,8 @@ export function createProjects({
     /** The project of a key, if the text is a known key: for the bootstrap. */
     findKey: async (text: string) => (await store.findKeys(pool, [hashOf(text)]))[0],
     findToken: async (text: string) => (await store.findTokens(pool, [hashOf(text)]))[0],
+    /** Whether it was deleted and has rows left: its id is free again when they are erased. */
+    isBeingErased: (projectId: ProjectId) => store.isDeleted(pool, projectId),
     find: async (projectId: ProjectId) => {
       const row = await store.findProject(pool, projectId)
       return row && asProject(row)

@@ -31,7 +31,8 @@ const change = statement(
 )
 const pause = statement(
   'projects.pause',
-  `update projects set paused_at = $2 where project_id = $1 and deleted_at is null and paused_at is null
+  `update projects set paused_at = $2
+    where project_id = $1 and deleted_at is null and (paused_at is null or paused_at = $3)
    returning ${columns}`
 )
 const resume = statement(
@@ -62,6 +63,7 @@ const mark = statement(
   'update projects set deleted_at = $2 where project_id = $1 and deleted_at is null'
 )
 const deleted = 'select 1 from projects where project_id = $1 and deleted_at is not null'
+const findDeleted = statement('projects.find_deleted', deleted)
 const hold = statement('projects.hold_deleted', `${deleted} for key share`)
 const lock = statement('projects.lock_deleted', `${deleted} for update`)
 const erase = statement('projects.erase', 'delete from projects where project_id = $1 and deleted_at is not null')
@@ -109,8 +111,9 @@ export const changeProject = (db: Db, projectId: ProjectId, changes: ProjectChan
     changes.intake ?? null
   ])
 
-/** Returns nothing if the project is paused already or does not exist. */
-export const pauseProject = (db: Db, projectId: ProjectId, at: Date) => db.one<ProjectRow>(pause, [projectId, at])
+/** Returns nothing if the project does not exist or is paused already, unless by the restore of that time. */
+export const pauseProject = (db: Db, projectId: ProjectId, at: Date, restoredAt: Date | null = null) =>
+  db.one<ProjectRow>(pause, [projectId, at, restoredAt])
 
 /** Returns nothing if the project is not paused or does not exist. */
 export const resumeProject = (db: Db, projectId: ProjectId) => db.one<ProjectRow>(resume, [projectId])
@@ -127,6 +130,9 @@ export const listProjects = (db: Db, only: ProjectId[] | null, after: [Date, str
 
 export const markProjectDeleted = async (db: Db, projectId: ProjectId, at: Date) =>
   (await db.run(mark, [projectId, at])) > 0
+
+/** Whether the project is to be erased. */
+export const isDeleted = async (db: Db, projectId: ProjectId) => (await db.one(findDeleted, [projectId])) !== undefined
 
 /** Whether the project is to be erased; this cannot change until the end of the transaction. */
 export const holdDeleted = async (db: Db, projectId: ProjectId) => (await db.one(hold, [projectId])) !== undefined

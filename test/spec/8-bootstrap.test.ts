@@ -113,6 +113,24 @@ describe('credentials from settings', () => {
     await eventually(async () => assert.deepEqual((await again.manage('GET', '/projects')).json.items, []))
   })
 
+  it('a start while the named project is being erased warns and ensures the token; a later start makes the project', async (t) => {
+    const named = { BOOTSTRAP_PROJECT_ID: 'shop', BOOTSTRAP_SECRET_KEY: 'svc_sk_erased' }
+    const first = await startService({ ...named, DATA_DIR: await folder(t) })
+    await first.close()
+    await first.sql(`update projects set deleted_at = now() where project_id = 'shop'`)
+    await first.sql(`delete from api_keys where project_id = 'shop'`)
+    const said: string[] = []
+    const token = `svc_at_${'later'.padEnd(43, '-later')}`
+    const second = await first.another({ BOOTSTRAP_ADMIN_TOKEN: token }, { say: (line) => said.push(line) })
+    assert.match(said.join('\n'), /the project shop was deleted and is still being erased.*A start after the erasure/)
+    assert.deepEqual((await second.manage('GET', '/projects')).json.items, [], 'the token works')
+    assert.deepEqual(await first.sql(`select 1 from api_keys where project_id = 'shop'`), [])
+    await second.close()
+    // As the end of the erasure does.
+    await first.sql(`delete from projects where project_id = 'shop'`)
+    assert.ok(await opens(await first.another(), 'shop', 'svc_sk_erased'))
+  })
+
   it('a folder that cannot be written stops no start that needs no file', async (t) => {
     const file = join(await folder(t), 'file')
     await writeFile(file, '')

@@ -90,6 +90,27 @@ describe('limits over all campaigns', () => {
     const { message_limits, quiet_hours } = (await service.manage('GET', `/projects/${project.id}`)).json
     assert.deepEqual([message_limits, quiet_hours], [[], null])
   })
+
+  it('reach no further back than messages are kept, whichever of the two changes', async () => {
+    const project = await service.project()
+    const within = (text: string) => [{ count: 3, within: text }]
+    const kept = (messages_days: number | null) => ({ retention: { messages_days } })
+    const refused = async (json: Json, path: string, message: RegExp) => {
+      const reply = await change(project, json)
+      assert.deepEqual([reply.status, reply.json.details.map((detail: Json) => detail.path)], [400, [path]], reply.text)
+      assert.match(reply.json.details[0].message, message)
+    }
+    const raised = await change(project, { ...kept(365), message_limits: within('200d') })
+    assert.equal(raised.status, 200, raised.text)
+    await refused(kept(199), 'retention.messages_days', /^must be at least 200, because message_limits .* within 200d:/)
+    await refused(kept(null), 'retention.messages_days', /at least 200/)
+    const both = { ...kept(1), message_limits: within('25h') }
+    await refused(both, 'message_limits[0].within', /^must be at most 1d, .* raise retention\.messages_days$/)
+    const { retention, message_limits } = (await service.manage('GET', `/projects/${project.id}`)).json
+    assert.deepEqual([retention.messages_days, message_limits], [365, within('200d')], 'nothing was changed')
+    for (const json of [kept(200), { ...kept(1), message_limits: within('24h') }, { message_limits: null }])
+      assert.equal((await change(project, json)).status, 200, JSON.stringify(json))
+  })
 })
 
 describe('quiet hours of a project', () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { afterEach, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentOf } from '../a2a/agent.ts'
 import { ended, everyone, givenCampaign, givenMany, readTrigger, triggered, users } from '../support/campaigns.ts'
+import { withClient } from '../support/database.ts'
 import { asApp } from '../support/devices.ts'
 import type { Json } from '../support/http.ts'
 import { givenUser, pending, read, results, send, succeed, to } from '../support/messages.ts'
@@ -57,6 +58,54 @@ describe('pausing a project (B.1)', () => {
       assert.equal((await service.manage('POST', `/projects/${id}:pause`)).status, 404)
     const [result] = await results(foreign, [to('ben')])
     assert.equal(result!.status, succeed, 'the other project sends')
+  })
+})
+
+describe('in a restored installation', () => {
+  const since = () => ({ since: new Date().toISOString(), backup_made_at: new Date().toISOString() })
+  const write = (value: Json) =>
+    service.sql(`insert into settings (name, value) values ('paused', $1)`, [JSON.stringify(value)])
+  const ends = `delete from settings where name = 'paused'`
+  // Also after a failure: other tests need the workers.
+  afterEach(() => service.sql(ends))
+
+  it('a project that an editor pauses stays paused when the installation is resumed, and the log has the pause', async () => {
+    const restored = since()
+    await write(restored)
+    const [own, other] = [await service.project(), await service.project()]
+    const first = await pause(own)
+    assert.ok(first.json.paused_at > restored.since, `${first.json.paused_at} after ${restored.since}`)
+    assert.deepEqual((await pause(own)).json, first.json, 'a second one changes nothing')
+    assert.equal((await service.manage('POST', '/installation:resume', { json: {} })).status, 200)
+    await eventually(async () => {
+      assert.deepEqual(await service.sql(`select 1 from jobs where name = 'projects.resume_all'`), [])
+      assert.equal((await service.manage('GET', `/projects/${other.id}`)).json.paused_at, null)
+    })
+    assert.deepEqual((await service.manage('GET', `/projects/${own.id}`)).json, first.json)
+    const { items } = (await service.manage('GET', `/projects/${own.id}/audit?action=project.pause`)).json
+    assert.equal(items.length, 1)
+    assert.equal((await resume(own)).json.paused_at, null)
+  })
+
+  it('a project that is created while the installation is resumed is paused only if the resume discards first', async () => {
+    for (const discards of [false, true]) {
+      const restored = since()
+      await write(restored)
+      const reply = await withClient(service.databaseUrl, async (client) => {
+        await client.query('begin')
+        await client.query(`select 1 from settings where name = 'paused' for update`)
+        const creating = service.manage('POST', '/projects', { json: { name: 'Test' } })
+        const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+        await eventually(async () => assert.equal((await service.sql(waiting)).length, 1))
+        await client.query(ends)
+        const rest = JSON.stringify({ ...restored, discarding: { at: restored.since, which: 'due' } })
+        if (discards) await client.query(`insert into settings (name, value) values ('paused', $1)`, [rest])
+        await client.query('commit')
+        return creating
+      })
+      assert.deepEqual([reply.status, reply.json.paused_at], [201, discards ? restored.since : null])
+      await service.sql(ends)
+    }
   })
 })
 

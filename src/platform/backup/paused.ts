@@ -46,6 +46,13 @@ export async function holdPause(tx: Db): Promise<InstallationPause | undefined> 
   return pauseOf(tx)
 }
 
+/** Reads the pause and keeps it from ending until the end of the transaction; others may read it so, too. */
+export async function sharePause(tx: Db): Promise<InstallationPause | undefined> {
+  // Waits for a resume. One that discards has replaced the row by then, which only a later statement sees.
+  await shareSetting(tx, name)
+  return read(await shareSetting(tx, name))
+}
+
 /** Replaces the pause of an installation that was itself restored and not resumed. */
 export async function writePause(tx: Db, pause: InstallationPause): Promise<void> {
   await removeSetting(tx, name)

@@ -191,7 +191,7 @@ export const settings = {
   ),
   BOOTSTRAP_PROJECT_ID: setting(
     projectId,
-    'Project that every start ensures. Without it the first start makes `demo`.'
+    'Project that every start ensures. Without it the first start makes `demo`. While a deleted project of this id is still being erased, a start warns and makes neither it nor its keys; a later start makes them.'
   ),
   BOOTSTRAP_SECRET_KEY: setting(credential('svc_sk_'), 'Secret key of that project.', { secret: true }),
   BOOTSTRAP_PUBLIC_KEY: setting(credential('svc_pk_'), 'Public key of that project.', { secret: true }),

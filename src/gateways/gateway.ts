@@ -78,6 +78,8 @@ export type Verdict =
 export interface Gateway<C extends Credential = Credential> {
   /** The origin to send to, or a refusal. */
   origin(push: Push, credential: C): string | Refused
+  /** Whether the origin is of a kind of which devices can make up any number. */
+  isUnlisted?(origin: string): boolean
   /** `providerToken` is '' for gateways without one. */
   prepare(push: Push, credential: C, providerToken: string, now: number): Prepared | Refused
   /** The bytes of a push that count against the limit of the gateway. */

@@ -4,12 +4,24 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import type { WebPushCredential } from '../../src/gateways/credentials/credential.ts'
 import type { Outcome, Push } from '../../src/gateways/push.ts'
+import { framed } from '../../src/gateways/transport/framing/open.ts'
 import { nodeHttp2 } from '../../src/gateways/transport/node-http2.ts'
 import { encrypt } from '../../src/gateways/webpush/encryption.ts'
 import { refuseEndpoint } from '../../src/gateways/webpush/push-services.ts'
+import type { ProjectId } from '../../src/platform/ids.ts'
 import { createVapidKeys, type Simulator } from '../../src/simulator/simulator.ts'
 import { simulator } from '../simulator/client.ts'
-import { answer, plainServer, push, send, sendAll, senderFor, tally, webPushCredential } from './senders.ts'
+import {
+  answer,
+  apnsCredential,
+  plainServer,
+  push,
+  send,
+  sendAll,
+  senderFor,
+  tally,
+  webPushCredential
+} from './senders.ts'
 
 const only = { apns: false, fcm: false } as const
 const named = (outcome: Outcome) => (outcome.kind === 'accepted' ? outcome.kind : `${outcome.kind} ${outcome.reason}`)
@@ -184,6 +196,53 @@ test('one push service that limits the project does not stop the others', async 
   assert.equal(named(await send(sender, toBrowser(sim))), 'retry PROJECT_RATE_LIMITED')
   assert.equal(named(await send(sender, elsewhere(toBrowser(sim)))), 'accepted')
   assert.equal(sim.ledger.items().length, 2)
+})
+
+test('made-up push services of a project take few pools and sockets, and hold up no other push', async (t) => {
+  const sim = await simulator(t, { fcm: false })
+  const { token } = browser()
+  const attacked = 'attacked' as ProjectId
+  const other = 'other' as ProjectId
+  const to = (host: string) => push({ gateway: 'webpush', projectId: attacked, token: token(`https://${host}/x`) })
+  const madeUp = (index: number) => to(`a${index}.notify.windows.com`)
+  const called: string[] = []
+  let fail = () => {}
+  const nowhere = new Promise<never>((_resolve, reject) => {
+    fail = () => reject(new Error('ENOTFOUND'))
+  })
+  const sender = senderFor(t, null, {
+    credentials: {
+      find: async (projectId, gateway) =>
+        gateway === 'apns'
+          ? apnsCredential(sim, { projectId })
+          : webPushCredential(sim, { projectId, simulated: false })
+    },
+    transport: {
+      open(origin, tls, events, timeoutMs) {
+        called.push(origin)
+        return origin.endsWith('.com') ? nowhere : framed.open(origin, tls, events, timeoutMs)
+      }
+    },
+    settings: { maxSockets: 20, maxOrigins: 10, unreachableMs: 100 }
+  })
+  const first = send(sender, madeUp(0))
+  await sender.ready(madeUp(0))
+  const sent = Array.from({ length: 500 }, (_, index) => send(sender, madeUp(index)))
+  const toChrome = send(sender, to('fcm.googleapis.com'))
+  assert.equal(named(await send(sender, push({ projectId: other }))), 'accepted')
+  const ofOther = ({ projectId }: { projectId: string }) => projectId === other
+  const { pools, sockets } = sender.stats()
+  assert.deepEqual([pools.length, pools.filter(ofOther).length, sockets], [12, 1, 12])
+  assert.ok(called.includes('https://fcm.googleapis.com'), 'a host that is known by name needs none of the few places')
+
+  fail()
+  const outcomes = await Promise.all([first, toChrome, ...sent])
+  assert.deepEqual(tally(outcomes), { 'retry GATEWAY_UNAVAILABLE': 502 })
+  assert.ok(outcomes.every((outcome) => outcome.kind === 'retry' && outcome.free))
+  await send(sender, madeUp(500))
+  assert.ok(called.includes('https://a500.notify.windows.com'), 'a pool without pushes has made room')
+  assert.equal(sender.stats().pools.length, 12)
+  assert.equal(sender.stats().sockets, 1)
 })
 
 test('endpoints are known push services, or the simulator, and nothing else', async (t) => {

@@ -19,6 +19,8 @@ export interface ConnectionsOptions {
   settings: SenderSettings
   /** Whether the process may have one more socket. */
   admit: () => boolean
+  /** Called for each admitted socket after it was closed, or could not be opened. */
+  release: () => void
   /** Whether any push waits to be sent or waits for its response. */
   busy: () => boolean
   /** Called after a change that may let waiting pushes go. */
@@ -59,6 +61,10 @@ export class Connections {
 
   get size(): number {
     return this.#links.size
+  }
+
+  get opening(): boolean {
+    return this.#opening > 0
   }
 
   /** The number of connections that hold a socket, including those that are being opened or closed. */
@@ -137,7 +143,7 @@ export class Connections {
   }
 
   #add() {
-    const { transport, origin, tls, settings, admit, busy, onChange } = this.#options
+    const { transport, origin, tls, settings, admit, release, busy, onChange } = this.#options
     if (this.#closed || this.#opening > 0) return
     if (!admit()) return this.#fail('this process has too many connections open')
     this.#opening += 1
@@ -151,7 +157,7 @@ export class Connections {
       },
       onClosed: () => {
         if (link) this.#leave(link)
-        if (link) this.#leaving.delete(link)
+        if (link && this.#leaving.delete(link)) release()
         onChange()
       },
       onLimit: onChange
@@ -159,7 +165,10 @@ export class Connections {
     transport.open(origin, tls, events, settings.connectTimeoutMs).then(
       (connection) => {
         this.#opening -= 1
-        if (connection.state === 'closed') return this.#fail('the gateway closes connections at once')
+        if (connection.state === 'closed') {
+          release()
+          return this.#fail('the gateway closes connections at once')
+        }
         link = { connection, answers: 0, failures: 0, heardAt: steadyMs(), pingAt: 0 }
         this.#links.add(link)
         if (this.#closed) connection.drain()
@@ -168,6 +177,7 @@ export class Connections {
       },
       (error: Error) => {
         this.#opening -= 1
+        release()
         this.#fail(error.message)
         onChange()
       }

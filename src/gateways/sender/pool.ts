@@ -21,6 +21,8 @@ import type { SenderSettings } from './settings.ts'
 import { Waiters } from './waiters.ts'
 
 export interface PoolOptions {
+  /** Its name among the pools of the process. */
+  key: string
   gateway: Gateway
   credential: Credential
   origin: string
@@ -35,6 +37,7 @@ export interface PoolOptions {
   /** The gateway's quota for this process; 0 means no quota. */
   perSecond: () => number
   admitSocket: () => boolean
+  releaseSocket: () => void
   isPaused: () => boolean
   /** Counts the outcome of a push. */
   count: (kind: Outcome['kind']) => void
@@ -57,8 +60,11 @@ export interface Withdrawn {
 
 /** All pushes to one gateway with one credential: queue, window, connections, and the reasons to wait. */
 export class Pool {
+  readonly key: string
   readonly credential: Credential
   readonly origin: string
+  /** Whether devices could make up any number of such origins. */
+  readonly isUnlisted: boolean
   readonly #options: PoolOptions
   readonly #settings: SenderSettings
   readonly #queue: Queue = createQueue()
@@ -75,9 +81,11 @@ export class Pool {
   #usedAt = steadyMs()
 
   constructor(options: PoolOptions) {
-    const { gateway, credential, origin, settings, isPaused, guard, log } = options
+    const { key, gateway, credential, origin, settings, isPaused, guard, log } = options
+    this.key = key
     this.credential = credential
     this.origin = origin
+    this.isUnlisted = gateway.isUnlisted?.(origin) ?? false
     this.#options = options
     this.#settings = settings
     this.#rate = createRate(options.perSecond, settings.rampMs)
@@ -126,6 +134,11 @@ export class Pool {
 
   get idle(): boolean {
     return this.#queue.size + this.#pump.inFlight === 0
+  }
+
+  /** Whether the pool may be closed to make room: it has nothing to send, and closing it frees its sockets at once. */
+  get dispensable(): boolean {
+    return this.idle && !this.#closing && !this.#connections.opening
   }
 
   get usedAt(): number {
@@ -216,7 +229,7 @@ export class Pool {
     this.#connections.closeAll('the sender was closed')
   }
 
-  #connectionsOf({ transport, origin, credential, settings, admitSocket }: PoolOptions): Connections {
+  #connectionsOf({ transport, origin, credential, settings, admitSocket, releaseSocket }: PoolOptions): Connections {
     return new Connections({
       transport,
       origin,
@@ -226,6 +239,7 @@ export class Pool {
       },
       settings,
       admit: admitSocket,
+      release: releaseSocket,
       busy: () => !this.idle,
       onChange: () => this.#pump.schedule()
     })

@@ -11,6 +11,7 @@ import type { Done } from './entry.ts'
 import { createGuard, type Guard } from './limits/guard.ts'
 import { closed, rejected, retry } from './outcomes.ts'
 import { Pool, type Withdrawn } from './pool.ts'
+import { Pools } from './pools.ts'
 import { defaultSettings, type SenderSettings } from './settings.ts'
 
 export type { SenderSettings } from './settings.ts'
@@ -41,6 +42,7 @@ interface Lane {
   finding: Promise<void> | undefined
   usedAt: number
   waiting: Withdrawn[]
+  /** Some of the pools by origin, so that most pushes need no key. */
   pools: Map<string, Pool>
 }
 
@@ -55,7 +57,7 @@ export class GatewaySender implements Sender {
   readonly #transport: H2Transport
   readonly #settings: SenderSettings
   readonly #lanes = new Map<string, Lane>()
-  readonly #pools = new Map<string, Pool>()
+  readonly #pools: Pools
   readonly #guards = new Map<string, Guard>()
   readonly #counts = { apns: noOutcomes(), fcm: noOutcomes(), webpush: noOutcomes() }
   #lastLane: Lane | undefined
@@ -68,6 +70,7 @@ export class GatewaySender implements Sender {
     this.#options = options
     this.#transport = options.transport ?? framed
     this.#settings = { ...defaultSettings, ...options.settings }
+    this.#pools = new Pools(this.#settings)
     this.#timer = setInterval(() => this.#tick(), this.#settings.tickMs)
     this.#timer.unref()
     const { metrics } = options
@@ -126,7 +129,7 @@ export class GatewaySender implements Sender {
 
   stats() {
     const pools = [...this.#pools.values()]
-    return { pools: pools.map((pool) => pool.stats()), sockets: pools.reduce((sum, pool) => sum + pool.sockets, 0) }
+    return { pools: pools.map((pool) => pool.stats()), sockets: this.#pools.sockets }
   }
 
   /** Only outcomes that have occurred. */
@@ -206,9 +209,9 @@ export class GatewaySender implements Sender {
     if (before && found && isSame(before, found)) return
     lane.pools.clear()
     if (!before) return
-    for (const [key, pool] of this.#pools) {
+    for (const pool of this.#pools.values()) {
       if (!isSame(pool.credential, before)) continue
-      this.#pools.delete(key)
+      this.#pools.remove(pool)
       const waiting = pool.withdraw()
       void pool.close(this.#settings.deadlineMs)
       // Another app of the project may have another credential by now, and looks it up itself.
@@ -233,15 +236,22 @@ export class GatewaySender implements Sender {
     const known = lane.pools.get(origin)
     if (known && !known.closing) return known
     const key = `${credential.projectId} ${credential.id} ${credential.version} ${push.environment} ${origin}`
-    const pool = this.#pools.get(key) ?? this.#newPool(credential, origin)
-    this.#pools.set(key, pool)
+    let pool = this.#pools.get(key)
+    if (!pool) {
+      if (gateway.isUnlisted?.(origin) && !this.#pools.admitUnlisted(credential.projectId)) return crowded()
+      pool = this.#newPool(key, credential, origin)
+      this.#pools.add(pool)
+    }
+    // Closed pools stay in this map until it is full.
+    if (lane.pools.size >= this.#settings.maxOrigins) lane.pools.clear()
     lane.pools.set(origin, pool)
     return pool
   }
 
-  #newPool(credential: Credential, origin: string): Pool {
+  #newPool(key: string, credential: Credential, origin: string): Pool {
     const { providerTokens, senders = () => 1, isPaused = () => false, log } = this.#options
-    return new Pool({
+    const pool: Pool = new Pool({
+      key,
       gateway: gateways[credential.gateway],
       credential,
       origin,
@@ -253,13 +263,15 @@ export class GatewaySender implements Sender {
       // The simulator has no quota, or responds with one itself.
       perSecond: () =>
         credential.gateway === 'fcm' && !credential.simulated ? this.#settings.fcmPerSecond / senders() : 0,
-      admitSocket: () => this.#admitSocket(),
+      admitSocket: () => this.#pools.admitSocket(pool),
+      releaseSocket: () => this.#pools.releaseSocket(pool),
       isPaused: () => isPaused(credential.projectId),
       count: (kind) => {
         this.#counts[credential.gateway][kind] += 1
       },
       log
     })
+    return pool
   }
 
   /** A guard outlives its pools, so that a proven credential stays proven after an hour without pushes. */
@@ -273,21 +285,6 @@ export class GatewaySender implements Sender {
     return guard
   }
 
-  /** Whether the process may open one more socket. The pool that has been idle longest makes room. */
-  #admitSocket(): boolean {
-    let sockets = 0
-    let oldest: [string, Pool] | undefined
-    for (const [key, pool] of this.#pools) {
-      sockets += pool.sockets
-      if (pool.idle && pool.sockets > 0 && (!oldest || pool.usedAt < oldest[1].usedAt)) oldest = [key, pool]
-    }
-    if (sockets < this.#settings.maxSockets) return true
-    if (!oldest) return false
-    this.#pools.delete(oldest[0])
-    void oldest[1].close(0)
-    return true
-  }
-
   #tick(): void {
     const now = steadyMs()
     const { idleMs } = this.#settings
@@ -297,13 +294,11 @@ export class GatewaySender implements Sender {
       [...this.#pools.values()].some((pool) => !pool.idle) ||
       [...this.#lanes.values()].some((lane) => lane.waiting.length > 0)
     if (!this.#busy) this.#timer.unref()
-    for (const [key, pool] of this.#pools) {
+    for (const pool of this.#pools.values()) {
       // Few of thousands of projects are busy, so idle pools get only every tenth tick.
       if (pool.idle && this.#ticks % 10 !== 0) continue
       pool.tick(now)
-      if (!pool.idle || now - pool.usedAt < idleMs) continue
-      this.#pools.delete(key)
-      void pool.close(0)
+      if (pool.idle && now - pool.usedAt >= idleMs) this.#pools.drop(pool)
     }
     for (const [key, lane] of this.#lanes)
       if (lane.waiting.length === 0 && now - lane.usedAt > idleMs) {
@@ -319,6 +314,8 @@ const isSame = (a: Credential, b: Credential) => a.projectId === b.projectId && 
 
 const giveBack = (message: string, waitMs: number) => retry('GATEWAY_UNAVAILABLE', steadyMs() + waitMs, { message })
 const unread = () => giveBack('The credential of the project cannot be read at the moment.', 2_000)
+/** Long enough that thousands of invented push services, each tried again and again, do not keep the database busy. */
+const crowded = () => giveBack('The project sends to too many push services at a time.', 10_000)
 
 function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined

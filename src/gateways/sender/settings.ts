@@ -11,6 +11,8 @@ export interface SenderSettings {
   replaceMs: number
   /** The most sockets of the whole process. */
   maxSockets: number
+  /** The most pools of a project to unlisted origins: far more than push services have real hosts. */
+  maxOrigins: number
   /** Connections that are unused for this long are closed. */
   idleMs: number
   /** The pushes that may be in flight: at first, and at most. */
@@ -37,6 +39,7 @@ export const defaultSettings: SenderSettings = {
   maxConnections: 8,
   replaceMs: 10_000,
   maxSockets: 512,
+  maxOrigins: 64,
   idleMs: 600_000,
   firstWindow: 32,
   maxWindow: 2_000,

@@ -5,7 +5,7 @@ import { bytesOf, digest, type Gateway, jsonOf, refused, tokenDead, tooLarge } f
 import type { Notification, Push } from '../push.ts'
 import { Bytes } from '../transport/bytes.ts'
 import { encrypt, longestPlaintext } from './encryption.ts'
-import { refuseEndpoint } from './push-services.ts'
+import { isUnlisted, refuseEndpoint } from './push-services.ts'
 import { readPushService } from './responses.ts'
 import { vapid } from './vapid.ts'
 
@@ -26,6 +26,8 @@ export const webpush: Gateway<WebPushCredential> = {
     if (why === undefined) return placeOf(endpoint, credential)
     return refused(credential.simulated ? 'TOKEN_MISMATCH' : 'TOKEN_INVALID', '', why)
   },
+
+  isUnlisted,
 
   prepare(push, credential, _providerToken, now) {
     const subscription = subscriptionOf(push.token)

@@ -2,8 +2,17 @@ import { simulatedHost } from '../../simulator/simulator.ts'
 import type { WebPushCredential } from '../credentials/credential.ts'
 
 /** The push services of all browsers. Pushes go to no other host. */
-const hosts = new Set(['fcm.googleapis.com', 'android.googleapis.com', 'jmt17.google.com', 'web.push.apple.com'])
+const hosts = new Set([
+  'fcm.googleapis.com',
+  'android.googleapis.com',
+  'jmt17.google.com',
+  'web.push.apple.com',
+  'updates.push.services.mozilla.com'
+])
 const families = ['.push.apple.com', '.push.services.mozilla.com', '.notify.windows.com']
+
+/** Whether the host is known by its family only, so that a device could have made it up. Those of Windows are many. */
+export const isUnlisted = (origin: string) => !hosts.has(new URL(origin).hostname)
 
 const isKnown = (host: string) => hosts.has(host) || families.some((family) => host.endsWith(family))
 const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)

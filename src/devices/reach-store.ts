@@ -63,12 +63,13 @@ const startTokens = statement(
     where project_id = $1 and device_id = any($2::text[]) and activity_id = '' and dead_since is null
       and (attributes_type = any($3::text[]) or attributes_type = '')`
 )
+// An activity is as old as its first token: iOS changes the token of a running one, and the app registers it again.
 const updateTokens = statement(
   'live_activity_tokens.update',
   `select ${activityColumns} from live_activity_tokens
     where project_id = $1 and device_id = any($2::text[]) and activity_id <> '' and dead_since is null
       and attributes_type = any($3::text[])
-    order by registered_at desc, activity_id`
+    order by coalesce(first_registered_at, registered_at) desc, activity_id`
 )
 const tokensOfActivities = statement(
   'live_activity_tokens.of_activities',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { hashOfToken, type TokenInput } from './tokens.ts'
+import { hashOfToken, nameOfToken, type TokenInput, type TokenType } from './tokens.ts'
 
 // The key of a row is the token: if another device registers the token, the row moves to that device.
 const register = statement(
@@ -26,31 +26,35 @@ const retire = statement(
 )
 const registerActivity = statement(
   'live_activity_tokens.register',
-  `insert into live_activity_tokens (project_id, device_id, attributes_type, activity_id, token, registered_at)
-   select d.project_id, d.id, $3, $4, $5, $6 from devices d where d.project_id = $1 and d.id = $2
+  `insert into live_activity_tokens
+     (project_id, device_id, attributes_type, activity_id, token, registered_at, first_registered_at)
+   select d.project_id, d.id, $3, $4, $5, $6, $6 from devices d where d.project_id = $1 and d.id = $2
    on conflict (project_id, device_id, attributes_type, activity_id) do update
-      set token = excluded.token, registered_at = excluded.registered_at, dead_since = null, dead_reason = null`
+      set token = excluded.token, registered_at = excluded.registered_at,
+          first_registered_at = coalesce(live_activity_tokens.first_registered_at, live_activity_tokens.registered_at),
+          dead_since = null, dead_reason = null`
 )
 // As with push tokens: a token that an app registers under another device id must no longer reach the previous person.
 const moveActivity = statement(
   'live_activity_tokens.move',
   'delete from live_activity_tokens where project_id = $1 and md5(token) = md5($3) and token = $3 and device_id <> $2'
 )
-// Activities end within half a day without notice; a phone can have far fewer than this at once.
+// Activities end within half a day without notice; a phone can have far fewer than this at once. Start tokens are counted
+// apart, because an app registers one once and many activities after it.
 const keptPerDevice = 100
 const trimActivities = statement(
   'live_activity_tokens.trim',
   `delete from live_activity_tokens
     where project_id = $1 and device_id = $2 and (attributes_type, activity_id) in (
       select attributes_type, activity_id from live_activity_tokens
-       where project_id = $1 and device_id = $2 order by registered_at desc offset ${keptPerDevice})`
+       where project_id = $1 and device_id = $2 and (activity_id = '') = $3
+       order by dead_since is not null, registered_at desc offset ${keptPerDevice})`
 )
 const ofDevice = statement(
   'push_tokens.of_device',
-  `select type || ':' || case type when 'WEBPUSH' then token::json ->> 'endpoint' else token end as name
-     from push_tokens where project_id = $1 and device_id = $2
+  `select type, token from push_tokens where project_id = $1 and device_id = $2
    union all
-   select 'APNS:' || token from live_activity_tokens where project_id = $1 and device_id = $2`
+   select 'APNS', token from live_activity_tokens where project_id = $1 and device_id = $2`
 )
 const byHash = statement(
   'push_tokens.devices',
@@ -81,7 +85,7 @@ export async function devicesOfTokens(db: Db, projectId: ProjectId, names: strin
 
 /** All tokens of a device, each as `<type>:<token, or endpoint>`; those of its Live Activities too. */
 export const tokensOfDevice = async (db: Db, projectId: ProjectId, deviceId: string): Promise<string[]> =>
-  (await db.query<{ name: string }>(ofDevice, [projectId, deviceId])).map(({ name }) => name)
+  (await db.query<{ type: TokenType; token: string }>(ofDevice, [projectId, deviceId])).map(nameOfToken)
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex')
 
@@ -130,7 +134,7 @@ export async function registerActivityToken(
   const stored = await db.run(registerActivity, [projectId, deviceId, attributesType, activityId, token, at])
   if (stored > 0) {
     await db.run(moveActivity, [projectId, deviceId, token])
-    await db.run(trimActivities, [projectId, deviceId])
+    await db.run(trimActivities, [projectId, deviceId, activityId === ''])
   }
   return stored > 0
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { refusing } from '../platform/fields.ts'
+import { isStorable } from '../platform/json/storable.ts'
 import type { Platform, SentDevice } from './schemas.ts'
 
 export type TokenType = 'APNS' | 'FCM' | 'WEBPUSH'
@@ -54,9 +55,9 @@ export function readToken(
   const environment = environments.get((sent.push_environment || 'production').toLowerCase())
   if (!environment) throw refuse(`${path}.push_environment`, 'must be production or sandbox')
   const token = type === 'APNS' && isHex(text) ? text.toLowerCase() : text
-  const identity = type === 'WEBPUSH' ? endpointOf(token, `${path}.push_token`) : token
+  if (type === 'WEBPUSH') subscriptionOf(parsed(token), `${path}.push_token`)
   return {
-    hash: hashOfToken(`${type}:${identity}`),
+    hash: hashOfToken(nameOfToken({ type, token })),
     token,
     type,
     environment,
@@ -65,6 +66,10 @@ export function readToken(
 }
 
 export const hashOfToken = (name: string): string => createHash('sha256').update(name).digest('hex')
+
+/** A token as `<type>:<token, or endpoint>`: a browser may write one subscription in another order. */
+export const nameOfToken = ({ type, token }: Pick<TokenInput, 'type' | 'token'>): string =>
+  `${type}:${type === 'WEBPUSH' ? (JSON.parse(token) as Subscription).endpoint : token}`
 
 const isHex = (text: string) => /^[0-9a-f]+$/i.test(text)
 
@@ -85,16 +90,17 @@ function subscriptionText(given: object, path: string): string {
   return JSON.stringify({ endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth } })
 }
 
-/** A browser may write the same subscription in another order; the endpoint identifies it. */
-const endpointOf = (token: string, path: string): string => subscriptionOf(parsed(token), path).endpoint
-
 function subscriptionOf(given: unknown, path: string): Subscription {
   const { endpoint, keys } = (given ?? {}) as { endpoint?: unknown; keys?: { p256dh?: unknown; auth?: unknown } }
   const whole = typeof endpoint === 'string' && typeof keys?.p256dh === 'string' && typeof keys.auth === 'string'
   if (!whole || !/^https?:\/\//.test(endpoint)) {
     throw refuse(path, 'must be the JSON of a PushSubscription: endpoint, keys.p256dh and keys.auth')
   }
-  return given as Subscription
+  const subscription = given as Subscription
+  // Escapes in a JSON text stand for characters that the text itself does not hold.
+  if (![endpoint, subscription.keys.p256dh, subscription.keys.auth].every(isStorable))
+    throw refuse(path, 'must not hold NUL or a lone surrogate')
+  return subscription
 }
 
 function parsed(text: string): unknown {

@@ -43,12 +43,18 @@ function exists(text: string): boolean {
 
 export const timeRule = 'must be an RFC 3339 time, with Z or an offset'
 
-/** A time with a zone. Without one it would be read in the zone of this process, hours wrong. */
+/**
+ * A time with a zone. Without one it would be read in the zone of this process, hours wrong. PostgreSQL does not read the
+ * text of a year outside of 1 to 9999, which an offset can lead to.
+ */
 export function readTime(text: string): Date | undefined {
   if (text.length > longestInstant) return undefined
   const upper = text.toUpperCase()
   const instant = zoned.test(upper) ? instantText(upper) : undefined
-  return instant === undefined ? undefined : new Date(instant)
+  if (instant === undefined) return undefined
+  const at = new Date(instant)
+  const year = at.getUTCFullYear()
+  return year >= 1 && year <= 9999 ? at : undefined
 }
 
 const dayMs = 86_400_000

@@ -294,11 +294,18 @@ describe('devices refuse', () => {
 
 describe('a hostile token', () => {
   const nested = `${'{"a":'.repeat(200)}1${'}'.repeat(200)}`
+  const text = '{"endpoint":"https://push.example/1","keys":{"p256dh":"key","auth":"secret"}}'
+  /** A subscription as JSON text, with an escape after one of its values. */
+  const hiding = (value: string, hidden: string) =>
+    `"push_token_type":"WEBPUSH","push_token":${JSON.stringify(text.replace(`${value}"`, `${value}${hidden}"`))}`
   for (const [what, fields] of [
     ['an environment that objects inherit', '"push_token":"ab","push_environment":"constructor"'],
     ['an environment that is their prototype', '"push_token":"ab","push_environment":"__proto__"'],
     ['a type that is their prototype', '"push_token":"ab","push_token_type":"__proto__"'],
     ['an object nested two hundred deep', `"push_token":${nested}`],
+    ['a subscription whose endpoint hides a NUL', hiding('/1', '\\u0000')],
+    ['a subscription whose p256dh hides half a pair', hiding('key', '\\ud800')],
+    ['a subscription whose auth hides a NUL', hiding('secret', '\\u0000')],
     [
       'an object where no subscription is wanted',
       '"push_token":{"endpoint":"https://push.example/1","keys":{"p256dh":"a","auth":"b"}},"push_token_type":"FCM"'

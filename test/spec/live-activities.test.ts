@@ -112,6 +112,25 @@ describe('POST /api/v1/live-activities:start does it', () => {
     assert.ok(others.every(({ status }) => status === failed))
   })
 
+  it('keeps the start token of a phone on which a hundred activities have run', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'k-1')
+    await startToken(project, 'k-1', 'Ride', 'start')
+    await service.sql(
+      `insert into live_activity_tokens (project_id, device_id, attributes_type, activity_id, token, registered_at, dead_since)
+       select $1, 'k-1', 'Ride', n::text, 'ended-' || n, now() + n * interval '1 second', now() from generate_series(1, 99) as n`,
+      [project.id]
+    )
+    for (const id of ['K1', 'K2']) await updateToken(project, 'k-1', 'Ride', id, `token-${id}`)
+    const left = await service.sql(
+      `select count(*)::int as n, bool_or(activity_id = 'K1') as running from live_activity_tokens
+        where project_id = $1 and activity_id <> ''`,
+      [project.id]
+    )
+    assert.deepEqual(left, [{ n: 100, running: true }], 'the oldest that ended is gone')
+    assert.equal((await results(project, 'start', [activity]))[0].status, succeed)
+  })
+
   it('turns a dead start token off and leaves the push token alone', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'd-1')
@@ -181,6 +200,25 @@ describe('POST /api/v1/live-activities:update and :end do it', () => {
     for (const action of ['update', 'end'])
       assert.equal(reasonOf((await results(project, action, [change]))[0]), '[NO_LIVE_ACTIVITY_TOKEN]')
     assert.equal(sender.to('n-1').length, 3)
+  })
+
+  it('an update by target reaches the activity that began last, also after an older one got another token', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'o-1')
+    await updateToken(project, 'o-1', 'Ride', 'O1', 'token-o1')
+    await updateToken(project, 'o-1', 'Ride', 'O2', 'token-o2')
+    // As an older node stored them.
+    await service.sql('update live_activity_tokens set first_registered_at = null where project_id = $1', [project.id])
+    const change = { target, attributes_type: 'Ride', content_state: {} }
+    for (const token of ['next-o1', 'third-o1']) {
+      await updateToken(project, 'o-1', 'Ride', 'O1', token)
+      await results(project, 'update', [change])
+    }
+    await results(project, 'update', [{ activity_id: 'O1', content_state: {} }])
+    assert.deepEqual(
+      sender.to('o-1').map(({ token }) => token),
+      ['token-o2', 'token-o2', 'third-o1']
+    )
   })
 
   it('an end that no gateway accepted leaves the activity within reach', async () => {

@@ -47,6 +47,19 @@ describe('GET /manage/v1/projects/{id}/users/{project_user_id}/export', () => {
     assert.ok(!text.includes('bo-phone') && !text.includes('for bo'), text)
   })
 
+  it('has a subscription whose endpoint cannot be a text of PostgreSQL, as earlier versions stored it', async () => {
+    const project = await service.project()
+    const subscription = { endpoint: 'https://push.example/1', keys: { p256dh: 'p', auth: 'a' } }
+    await put(project, { id: 'browser', platform: 'WEB', push_token: subscription })
+    await link(project, 'browser', 'ana')
+    await service.sql(
+      `update push_tokens set token = replace(token, 'example/1', 'example/1\\u0000') where project_id = $1`,
+      [project.id]
+    )
+    const { json, text } = await exported(project.id, 'ana')
+    assert.deepEqual(json.devices?.[0].tokens, ['WEBPUSH:https://push.example/1\0'], text)
+  })
+
   it('pages through a long history', async () => {
     const project = await service.project()
     await put(project, { id: 'phone', platform: 'ANDROID' })

@@ -177,7 +177,8 @@ describe('POST /api/v1/users:import', async () => {
       { project_user_id: 'full', properties: { more: 'x'.repeat(40_000) }, devices: [{ id: 'f', platform: 'IOS' }] },
       { project_user_id: 'cy', created_at: 'yesterday' },
       { project_user_id: 'cy', devices: {} },
-      { project_user_id: 'cy', preferences: 1 }
+      { project_user_id: 'cy', preferences: 1 },
+      { project_user_id: 'cy', created_at: '0001-01-01T00:00:00+14:00' }
     )
     assert.deepEqual([answer.stored_users, answer.stored_devices], [1, 1])
     assert.deepEqual(
@@ -193,7 +194,8 @@ describe('POST /api/v1/users:import', async () => {
         [5, '', 'properties_too_large'],
         [6, 'created_at', 'invalid_parameter'],
         [7, 'devices', 'invalid_device'],
-        [8, 'preferences', 'invalid_parameter']
+        [8, 'preferences', 'invalid_parameter'],
+        [9, 'created_at', 'invalid_parameter']
       ]
     )
     assert.deepEqual((await user('full')).properties, large)

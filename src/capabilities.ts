@@ -46,7 +46,7 @@ export interface Overrides {
   /** More subscribers of events. */
   eventSubscribers?: EventSubscriber[]
   /** Replaces single options of the agents. */
-  agents?: Partial<Pick<AgentsOptions, 'moreSkills' | 'mostStreams' | 'enqueue' | 'refuseAddress' | 'readText'>> &
+  agents?: Partial<Pick<AgentsOptions, 'moreSkills' | 'streams' | 'enqueue' | 'refuseAddress' | 'readText'>> &
     Partial<AgentsOptions['does']>
 }
 
@@ -186,15 +186,6 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     await triggers.removeOfUsers(tx, projectId, userIds)
   }
   const users = createUsers({ pool, metrics, beforeRemoval, onOptedOut: webhooks.onOptedOut })
-  const erasures = createErasures({
-    ...{ pool, key, users, devices },
-    keeping: {
-      taskDays: config.TASK_RETENTION_DAYS,
-      auditDays: config.AUDIT_RETENTION_DAYS,
-      idempotencyHours: config.IDEMPOTENCY_HOURS
-    },
-    forgetOutcomes: messages.forgetOutcomes
-  })
   const imports = createImports({ pool, users, devices })
   const events = createEvents({
     pool,
@@ -257,6 +248,16 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
       consoleUrl: () => `${address.base.replace(/\/+$/, '')}/console`,
       retentionDays: config.AUDIT_RETENTION_DAYS
     }
+  })
+  const erasures = createErasures({
+    ...{ pool, key, users, devices },
+    keeping: {
+      taskDays: config.TASK_RETENTION_DAYS,
+      auditDays: config.AUDIT_RETENTION_DAYS,
+      idempotencyHours: config.IDEMPOTENCY_HOURS
+    },
+    forgetOutcomes: messages.forgetOutcomes,
+    rejectApproval: oversight.approvals.rejectFor
   })
   const agents = createAgents({
     pool,

@@ -357,6 +357,15 @@ describe('an approval (B.5)', () => {
     assert.equal((await service.manage('GET', `${mine.path}?state=maybe`)).status, 400)
   })
 
+  it('of a task that is gone gets 409', async () => {
+    const { agent, approve, project } = await given()
+    const task = await agent.send(everyone)
+    // As an erasure did before it ended such approvals.
+    await service.sql('delete from a2a_tasks where project_id = $1', [project.id])
+    const late = await approve(approvalIn(task))
+    assert.deepEqual([late.status, late.json.code], [409, 'conflict'], late.text)
+  })
+
   it('lists are paged, newest first', async () => {
     const { agent, path } = await given()
     const ids: string[] = []

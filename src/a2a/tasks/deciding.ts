@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Permit } from '../../projects/projects.ts'
+import { AgentError } from '../errors.ts'
 import type { Request, Task } from '../model.ts'
 import type { Beside } from '../skills/skill.ts'
 import { moved } from './changes.ts'
@@ -30,17 +31,24 @@ export const createDeciding =
     { taskId, approvalId }: { taskId: string; approvalId: string },
     decision: Decision
   ): Promise<(() => void) | undefined> =>
-    tasks.changeIn(
-      tx,
-      projectId,
-      taskId,
-      async (task) => {
-        if (task.status.state !== 'auth-required' || task.request.approvalId !== approvalId) return undefined
-        if (decision.kind === 'approved') await schedule(tx, projectId, taskId)
-        return decided(task, decision)
-      },
-      { byJob: decision.kind === 'approved' }
-    )
+    tasks
+      .changeIn(
+        tx,
+        projectId,
+        taskId,
+        async (task) => {
+          if (task.status.state !== 'auth-required' || task.request.approvalId !== approvalId) return undefined
+          if (decision.kind === 'approved') await schedule(tx, projectId, taskId)
+          return decided(task, decision)
+        },
+        { byJob: decision.kind === 'approved' }
+      )
+      .catch(asEnded)
+
+/** An erasure of a user may have deleted the task. */
+function asEnded(error: unknown): undefined {
+  if (!(error instanceof AgentError && error.fault === 'task_not_found')) throw error
+}
 
 function decided(task: Task, decision: Decision): Task {
   const { approvalId, ...asked } = task.request

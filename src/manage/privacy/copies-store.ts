@@ -44,7 +44,7 @@ const reads = {
     'read_approvals',
     'from approvals where project_id = $1',
     `command::text || facts::text || coalesce(note, '')`,
-    'null::text'
+    'state'
   ),
   audit_log: reading('read_audit', 'from audit_log where project_id = $1', 'details::text', 'at::text')
 }
@@ -78,43 +78,11 @@ const removes = {
 export const removeCopy = (db: Db, projectId: ProjectId, table: keyof typeof removes, id: string) =>
   db.run(removes[table], [projectId, id])
 
-const setTargets = statement(
-  'erasures.set_targets',
-  'update triggers set audience = $3 where project_id = $1 and id = $2'
-)
-const setAlone = statement(
-  'erasures.set_alone',
-  `update triggers set audience = $3, properties = '{}' where project_id = $1 and id = $2`
-)
-const setBody = statement('erasures.set_body', 'update webhook_calls set body = $3 where project_id = $1 and id = $2')
-const clearResponses = statement(
-  'erasures.clear_responses',
-  `update webhook_attempts set response = '' where project_id = $1 and call_id = $2 and response <> ''`
-)
-const setEvents = statement(
-  'erasures.set_events',
-  'update webhook_events set events = $3 where project_id = $1 and id = $2'
-)
-
-/** Replaces the targets of a trigger. If all of them are gone, its properties were about them alone and go as well. */
-export const setTriggerTargets = (db: Db, projectId: ProjectId, id: string, audience: object, alone: boolean) =>
-  db.run(alone ? setAlone : setTargets, [projectId, id, JSON.stringify(audience)])
-
-/** Replaces the body of a webhook call. What the receiver said may repeat it. */
-export async function setCallBody(db: Db, projectId: ProjectId, id: string, body: string): Promise<void> {
-  await db.run(setBody, [projectId, id, body])
-  await db.run(clearResponses, [projectId, id])
-}
-
-export const setWaitingEvents = (db: Db, projectId: ProjectId, id: string, events: object[]) =>
-  db.run(setEvents, [projectId, id, JSON.stringify(events)])
-
 export interface KeyCopy {
   scope: string
   key: string
   answer: string | null
   work: string | null
-  matches: boolean
 }
 
 const readKeys = statement(
@@ -122,10 +90,6 @@ const readKeys = statement(
   `select scope, key, answer::text as answer, work::text as work,
           ${holds(`coalesce(answer::text, '') || work::text`)} as matches
      from idempotency_keys where project_id = $1 and (scope, key) > ($2, $4) order by scope, key limit ${part}`
-)
-const setKey = statement(
-  'erasures.set_key',
-  'update idempotency_keys set answer = $4, work = $5 where project_id = $1 and scope = $2 and key = $3'
 )
 const namedKeys = statement(
   'erasures.named_keys',
@@ -136,15 +100,12 @@ const namedKeys = statement(
 export async function* keyCopies(db: Db, projectId: ProjectId, texts: string[]): AsyncGenerator<KeyCopy> {
   let [scope, key] = ['', '']
   for (;;) {
-    const rows = await db.query<KeyCopy>(readKeys, [projectId, scope, texts, key])
+    const rows = await db.query<KeyCopy & { matches: boolean }>(readKeys, [projectId, scope, texts, key])
     for (const row of rows) if (row.matches) yield row
     if (rows.length < part) return
     ;({ scope, key } = rows.at(-1)!)
   }
 }
-
-export const setKeyCopy = (db: Db, projectId: ProjectId, { scope, key, answer, work }: KeyCopy) =>
-  db.run(setKey, [projectId, scope, key, answer, work])
 
 /** Keys that callers made of the id of the user, and when the last of them ends. */
 export const keysNamedAfter = async (db: Db, projectId: ProjectId, text: string) =>

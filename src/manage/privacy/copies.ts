@@ -1,7 +1,10 @@
 import type { Db } from '../../platform/db/db.ts'
 import { newId, type ProjectId } from '../../platform/ids.ts'
 import { readJson } from '../../platform/json/names.ts'
+import { eraseApprovals, rejectWaiting } from './approval-copies.ts'
 import * as store from './copies-store.ts'
+import { type About, type Counts, type Eraser, rewriteEach, type Touched } from './rewriting.ts'
+import { rewriteKeyCopy, setCallBody, setTriggerTargets, setWaitingEvents } from './rewriting-store.ts'
 
 /** What names a user in copies. */
 export interface Traces {
@@ -10,8 +13,6 @@ export interface Traces {
   userId: string | null
   deviceIds: string[]
 }
-
-export type Counts = Record<string, number>
 
 /**
  * An id of letters, or a short one, may be an ordinary word or value: it counts only where a field names an id, and not in the
@@ -47,41 +48,24 @@ function patternOf(id: string, asWord: boolean): string {
   return asWord ? `${value}|(?<![\\p{L}\\p{N}_-])${safe}(?![\\p{L}\\p{N}_-])` : value
 }
 
-/** Copies that were deleted or rewritten. An erasure reads twice with one of these, so a row that it meets twice counts once. */
-export class Touched {
-  readonly #keys = new Map<string, Set<string>>()
-
-  add(table: string, key: string): void {
-    const keys = this.#keys.get(table)
-    if (keys) keys.add(key)
-    else this.#keys.set(table, new Set([key]))
-  }
-
-  /** Rows by table. */
-  counts(): Counts {
-    return Object.fromEntries(rewritten.map((table) => [table, this.#keys.get(table)?.size ?? 0]))
-  }
-}
-
-const deleted = ['a2a_tasks', 'confirmations', 'approvals'] as const
-const rewritten = [...deleted, 'triggers', 'webhook_events', 'webhook_calls', 'idempotency_keys']
-
 /**
  * Removes a user from everything that keeps a copy: audiences of triggers, tasks of agents, webhook calls, stored responses,
  * questions and the inbox of simulators. Adds what it changes to `touched`. Returns the rows that name the user or a device in
  * a column and were deleted, by table, and how many tasks were at work and therefore left alone.
  */
 export async function eraseCopies(
-  db: Db,
+  eraser: Eraser,
   projectId: ProjectId,
   traces: Traces,
   touched: Touched
 ): Promise<{ named: Counts; working: number }> {
   const names = namesOf(traces)
-  const about = { db, projectId, names, texts: names.map(inJson), mentioned: mentions(traces), touched }
+  const about = { ...eraser, projectId, names, texts: names.map(inJson), mentioned: mentions(traces), touched }
+  // Before their tasks, which they end.
+  await eraseApprovals(about)
   const working = await eraseRows(about)
   const texts = names.filter((name) => !isOrdinary(name)).flatMap(quotedForms)
-  const named = await store.removeNamed(db, projectId, { names, deviceIds: traces.deviceIds, texts })
+  const named = await store.removeNamed(eraser.pool, projectId, { names, deviceIds: traces.deviceIds, texts })
   await eraseTargets(about)
   await eraseWaiting(about)
   await eraseCalls(about)
@@ -111,70 +95,71 @@ export function changesLeft(db: Db, projectId: ProjectId, traces: Traces) {
   return store.changesNaming(db, projectId, sure.flatMap(quotedForms))
 }
 
-interface About {
-  db: Db
-  projectId: ProjectId
-  names: string[]
-  texts: string[]
-  mentioned(text: string): boolean
-  touched: Touched
-}
-
 type Target = [kind: string, value: string, properties?: object]
 
 /**
  * Keeps the place of each target, because the cursor of a running trigger counts them. A new id names no user: such a
  * target is skipped as any other of an unknown user.
  */
-async function eraseTargets({ db, projectId, names, texts, touched }: About): Promise<void> {
-  for await (const { id, text } of store.copiesIn(db, projectId, 'triggers', texts)) {
-    const { targets = [], ...audience } = readJson(text) as { targets?: Target[] }
-    const left = targets.map((target): Target => {
-      const [kind, value] = target
-      if (!names.includes(value)) return target
-      return [kind, kind === 'user_id' ? newId() : `erased-${newId()}`]
-    })
-    const changed = left.filter((target, place) => target !== targets[place]).length
-    if (changed === 0) continue
-    await store.setTriggerTargets(db, projectId, id, { ...audience, targets: left }, changed === targets.length)
-    touched.add('triggers', id)
-  }
-}
+const eraseTargets = (about: About): Promise<void> =>
+  rewriteEach(about, 'triggers', {
+    changeOf(text) {
+      const { targets = [], ...audience } = readJson(text) as { targets?: Target[] }
+      const left = targets.map((target): Target => {
+        const [kind, value] = target
+        if (!about.names.includes(value)) return target
+        return [kind, kind === 'user_id' ? newId() : `erased-${newId()}`]
+      })
+      const changed = left.filter((target, place) => target !== targets[place]).length
+      if (changed > 0) return { audience: { ...audience, targets: left }, alone: changed === targets.length }
+    },
+    write: (tx, id, { audience, alone }) => setTriggerTargets(tx, about.projectId, id, audience, alone)
+  })
 
 /** A task at work is left to its end, which comes within seconds: the next erasure finds it. */
-async function eraseRows({ db, projectId, texts, mentioned, touched }: About): Promise<number> {
+async function eraseRows(about: About): Promise<number> {
+  const { pool, projectId, texts, mentioned, touched } = about
   let working = 0
-  for (const table of deleted)
-    for await (const { id, text, more } of store.copiesIn(db, projectId, table, texts)) {
+  for (const table of ['a2a_tasks', 'confirmations'] as const)
+    for await (const { id, text, more } of store.copiesIn(pool, projectId, table, texts)) {
       if (!mentioned(text)) continue
-      if (more === 'submitted' || more === 'working') working += 1
-      else if (await store.removeCopy(db, projectId, table, id)) touched.add(table, id)
+      if (more === 'submitted' || more === 'working') {
+        working += 1
+        continue
+      }
+      if (more === 'auth-required') await rejectWaiting(about, text)
+      if (await store.removeCopy(pool, projectId, table, id)) touched.add(table, id)
     }
   return working
 }
 
-async function eraseWaiting({ db, projectId, texts, mentioned, touched }: About): Promise<void> {
-  for await (const { id, text } of store.copiesIn(db, projectId, 'webhook_events', texts)) {
-    const events = readJson(text) as object[]
-    const left = events.filter((event) => !mentioned(JSON.stringify(event)))
-    if (left.length === events.length) continue
-    if (left.length === 0) await store.removeCopy(db, projectId, 'webhook_events', id)
-    else await store.setWaitingEvents(db, projectId, id, left)
-    touched.add('webhook_events', id)
-  }
-}
+const eraseWaiting = (about: About): Promise<void> =>
+  rewriteEach(about, 'webhook_events', {
+    changeOf(text) {
+      const events = readJson(text) as object[]
+      const left = events.filter((event) => !about.mentioned(JSON.stringify(event)))
+      if (left.length < events.length) return left
+    },
+    write: (tx, id, left) =>
+      left.length === 0
+        ? store.removeCopy(tx, about.projectId, 'webhook_events', id)
+        : setWaitingEvents(tx, about.projectId, id, left)
+  })
 
 /** A call may tell about several users: their events stay. A call that tells about a task is deleted with it. */
-async function eraseCalls({ db, projectId, texts, mentioned, touched }: About): Promise<void> {
-  for await (const { id, text } of store.copiesIn(db, projectId, 'webhook_calls', texts)) {
-    if (!mentioned(text)) continue
-    const { events, ...head } = readBody(text)
-    const left = events?.filter((event) => !mentioned(JSON.stringify(event))) ?? []
-    if (left.length === 0) await store.removeCopy(db, projectId, 'webhook_calls', id)
-    else await store.setCallBody(db, projectId, id, JSON.stringify({ ...head, events: left }))
-    touched.add('webhook_calls', id)
-  }
-}
+const eraseCalls = (about: About): Promise<void> =>
+  rewriteEach(about, 'webhook_calls', {
+    changeOf(text) {
+      if (!about.mentioned(text)) return undefined
+      const { events, ...head } = readBody(text)
+      const left = events?.filter((event) => !about.mentioned(JSON.stringify(event))) ?? []
+      return left.length === 0 ? '' : JSON.stringify({ ...head, events: left })
+    },
+    write: (tx, id, body) =>
+      body === ''
+        ? store.removeCopy(tx, about.projectId, 'webhook_calls', id)
+        : setCallBody(tx, about.projectId, id, body)
+  })
 
 function readBody(text: string): { events?: object[] } {
   const body: unknown = readJson(text)
@@ -184,7 +169,7 @@ function readBody(text: string): { events?: object[] } {
 }
 
 /** The response stays, because a repeat of the request gets it; names in it are replaced. */
-async function eraseResponses({ db, projectId, names, texts, mentioned, touched }: About): Promise<void> {
+async function eraseResponses({ pool, projectId, names, texts, mentioned, touched }: About): Promise<void> {
   // Some responses are JSON inside a string of JSON.
   const quoted = names.flatMap((name) => [
     [`"${inJson(name)}"`, '"erased"'] as const,
@@ -192,14 +177,15 @@ async function eraseResponses({ db, projectId, names, texts, mentioned, touched 
   ])
   const replaced = (text: string | null) =>
     text === null ? null : quoted.reduce((all, [from, to]) => all.replaceAll(from, to), text)
-  for await (const row of store.keyCopies(db, projectId, texts)) {
-    if (!mentioned(`${row.answer} ${row.work}`)) continue
+  const changeOf = (row: store.KeyCopy): store.KeyCopy | undefined => {
+    if (!mentioned(`${row.answer} ${row.work}`)) return undefined
     const answer = row.answer !== null && mentioned(row.answer) ? withoutTask(row.answer) : row.answer
     const now = { ...row, answer: replaced(answer), work: replaced(row.work) }
-    if (now.answer === row.answer && now.work === row.work) continue
-    await store.setKeyCopy(db, projectId, now)
-    touched.add('idempotency_keys', `${row.scope} ${row.key}`)
+    return now.answer === row.answer && now.work === row.work ? undefined : now
   }
+  for await (const row of store.keyCopies(pool, projectId, texts))
+    if (changeOf(row) && (await rewriteKeyCopy(pool, projectId, row, changeOf)))
+      touched.add('idempotency_keys', `${row.scope} ${row.key}`)
 }
 
 /** The response to an agent may be a whole task, which is erased: then only its id stays. */

@@ -1,17 +1,16 @@
 import type { Devices } from '../../devices/devices.ts'
-import type { Pool } from '../../platform/db/db.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { isUuid, newId, type ProjectId } from '../../platform/ids.ts'
 import { recordAudit } from '../../projects/projects.ts'
 import type { Users } from '../../users/users.ts'
-import { type Counts, eraseCopies, Touched, type Traces } from './copies.ts'
+import { eraseCopies, type Traces } from './copies.ts'
 import { countOfUsers, type ErasureRow, findErasure, insertErasure, listErasures } from './erasure-store.ts'
 import { createSigners, type Receipt } from './receipt.ts'
 import { type Keeping, remainingOf } from './remaining.ts'
+import { type Counts, type Eraser, Touched } from './rewriting.ts'
 import { tracesOf } from './traces.ts'
 
-export interface ErasureNeeds {
-  pool: Pool
+export interface ErasureNeeds extends Eraser {
   key: Buffer
   users: Users
   devices: Devices
@@ -25,19 +24,20 @@ export type Erasures = ReturnType<typeof createErasures>
 export type SignedReceipt = Receipt & { signature: string }
 
 /** Erases users with everything that keeps a copy, and keeps a receipt of each erasure. */
-export function createErasures({ pool, key, users, devices, keeping, forgetOutcomes }: ErasureNeeds) {
+export function createErasures({ key, users, devices, keeping, forgetOutcomes, ...eraser }: ErasureNeeds) {
+  const { pool } = eraser
   const signerOf = createSigners(pool, key)
 
   /** Copies first: an erasure that is interrupted then still finds the devices of the user when it is repeated. */
   async function eraseAll(projectId: ProjectId, traces: Traces): Promise<{ erased: Counts; working: number }> {
     const touched = new Touched()
-    const before = await eraseCopies(pool, projectId, traces, touched)
+    const before = await eraseCopies(eraser, projectId, traces, touched)
     let rows: Counts = { users: 0 }
     await users.erase(projectId, traces.projectUserId, async (tx, _, userIds) => {
       rows = await countOfUsers(tx, projectId, userIds)
     })
     // Messages that the deletion canceled, and what was written meanwhile.
-    const after = await eraseCopies(pool, projectId, traces, touched)
+    const after = await eraseCopies(eraser, projectId, traces, touched)
     forgetOutcomes()
     return { erased: summed(before.named, rows, after.named, touched.counts()), working: after.working }
   }

@@ -121,6 +121,10 @@ export function createApprovals(options: ApprovalsOptions) {
     return row
   }
 
+  /** Rejects without a person. */
+  const rejectBecause = (projectId: ProjectId, row: store.ApprovalRow, reason: string) =>
+    settle(projectId, row, { state: 'rejected', by: null, note: reason }, { kind: 'rejected', note: reason })
+
   async function pending(projectId: ProjectId, id: string): Promise<store.ApprovalRow> {
     const row = await get(projectId, id)
     if (row.state !== 'pending') throw alreadyDecided(row)
@@ -205,7 +209,7 @@ export function createApprovals(options: ApprovalsOptions) {
       const key = await findCallerKey(pool, projectId, row.origin_id)
       if (!key) {
         const reason = 'The key that asked was revoked or has expired.'
-        await settle(projectId, row, { state: 'rejected', by: null, note: reason }, { kind: 'rejected', note: reason })
+        await rejectBecause(projectId, row, reason)
         throw new Refusal('conflict', `${reason} The approval is rejected.`)
       }
       const { obstacle, ...facts } = await factsOf(projectId, row.command).catch(asConflict)
@@ -222,6 +226,15 @@ export function createApprovals(options: ApprovalsOptions) {
     async reject(projectId: ProjectId, id: string, actor: string, note: string | null): Promise<store.ApprovalRow> {
       const row = await pending(projectId, id)
       return settle(projectId, row, { state: 'rejected', by: actor, note }, { kind: 'rejected', note })
+    },
+
+    /** Rejects an approval that nothing is left of. No effect if it is decided, or if its task does not wait for it any more. */
+    async rejectFor(projectId: ProjectId, id: string, reason: string): Promise<void> {
+      const row = await store.findApproval(pool, projectId, id)
+      if (row?.state !== 'pending') return
+      await rejectBecause(projectId, row, reason).catch((error: unknown) => {
+        if (!(error instanceof Refusal)) throw error
+      })
     },
 
     /** In the transaction that cancels or ends its task: nothing is left to decide. */

@@ -97,7 +97,7 @@ function Reach({ approval: { recipients, devices, complete, excluded } }: { appr
 
 const Sample = ({ approval: { sample } }: { approval: Approval }) => (
   <Panel title="What they would see">
-    {sample.length === 0 && <Text size="sm">No device would show it.</Text>}
+    {sample.length === 0 && <Text size="sm">No device would show it, or the users of the sample were erased.</Text>}
     <Group align="stretch">
       {sample.map(({ project_user_id, title, body }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two samples may be of one user

@@ -1,17 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import { wantEvents } from '../events/events.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
+import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { readJson } from '../platform/json/names.ts'
 import { holdTopic } from '../preferences/preferences.ts'
 import { changesOf, recordAudit } from '../projects/projects.ts'
-import { checkPatterns, holdSaved, idsIn, type Whole, wholeOf } from '../segments/segments.ts'
+import { checkPatterns, idsIn, lockSaved, type Whole, wholeOf } from '../segments/segments.ts'
 import { checkCampaignId, readAudience } from './audience/request.ts'
 import { type Campaign, parseCampaignInTurns } from './definition/definition.ts'
-import { eventNames, eventSegments, reactsForMs } from './definition/journey-rules.ts'
+import { eventNames, eventSegments } from './definition/journey-rules.ts'
 import * as store from './store.ts'
 import { awaitWinners } from './texts/winners-store.ts'
+import { formerVersionsUntil } from './waits-store.ts'
 
 /** A saved campaign, and the effect of saving it. */
 export interface Saved {
@@ -29,6 +31,15 @@ export type CampaignSaved = (
   row: store.CampaignRow,
   before: Campaign | undefined
 ) => Promise<void>
+
+/** Makes the definition that is saved of the current one, if there is one. */
+type Change = (current: Campaign | undefined) => Campaign
+
+/** `locks`: the project is locked first. */
+interface Conditions {
+  expected: Expected
+  locks: boolean
+}
 
 export type Saving = ReturnType<typeof createSaving>
 
@@ -68,12 +79,13 @@ export function createSaving(pool: Pool, onSaved: CampaignSaved) {
     projectId: ProjectId,
     actor: string,
     id: string,
-    change: (current: Campaign | undefined) => Campaign,
-    { expected, refers }: { expected: Expected; refers: boolean }
+    change: Change,
+    { expected, locks }: Conditions
   ): Promise<Saved> {
     const at = new Date()
-    // Before the campaign is locked: a change of a saved segment locks the project first, and its campaigns then.
-    if (refers) await holdSaved(tx, projectId)
+    // Before the campaign is locked: a change of a saved segment locks the project first, and its campaigns then. A lock that
+    // others may share would not do, because the names of events change the project later: two saves would wait for each other.
+    if (locks) await lockSaved(tx, projectId)
     await store.lockCampaign(tx, projectId, id)
     const current = await store.findCampaign(tx, projectId, id)
     if (expected !== undefined && (!current || (expected !== '*' && expected !== current.version)))
@@ -108,6 +120,9 @@ export function createSaving(pool: Pool, onSaved: CampaignSaved) {
     return { row, result: current ? 'updated' : 'created' }
   }
 
+  const save = (projectId: ProjectId, actor: string, id: string, change: Change, conditions: Conditions) =>
+    againIfRaced(() => pool.transaction((tx) => put(tx, projectId, actor, id, change, conditions)))
+
   const audit = (tx: Db, projectId: ProjectId, actor: string, verb: string, id: string, version: number, more = {}) =>
     recordAudit(tx, projectId, { actor, action: `campaign.${verb}`, target: id, details: { version, ...more } })
 
@@ -120,19 +135,11 @@ export function createSaving(pool: Pool, onSaved: CampaignSaved) {
       const campaign = await checked(pool, body)
       const id = campaign.campaign_id === undefined ? newId() : checkCampaignId(campaign.campaign_id)
       const definition = { ...campaign, campaign_id: id }
-      return pool.transaction((tx) =>
-        put(
-          tx,
-          projectId,
-          actor,
-          id,
-          (current) => {
-            if (current) throw exists(id)
-            return definition
-          },
-          { expected: undefined, refers: refersTo(definition) }
-        )
-      )
+      const created = (current: Campaign | undefined) => {
+        if (current) throw exists(id)
+        return definition
+      }
+      return save(projectId, actor, id, created, { expected: undefined, locks: needsProject(definition) })
     },
 
     /** Creates or replaces the campaign with this id. */
@@ -144,9 +151,7 @@ export function createSaving(pool: Pool, onSaved: CampaignSaved) {
           { path: 'campaign_id', message: 'must be the one of the path' }
         ])
       const definition = { ...campaign, campaign_id: id }
-      return pool.transaction((tx) =>
-        put(tx, projectId, actor, id, () => definition, { expected, refers: refersTo(definition) })
-      )
+      return save(projectId, actor, id, () => definition, { expected, locks: needsProject(definition) })
     },
 
     /** Archives a campaign: it can no longer be triggered. Running triggers go on, and its versions remain. */
@@ -156,7 +161,7 @@ export function createSaving(pool: Pool, onSaved: CampaignSaved) {
         if (!current) throw notFound(id)
         return { ...current, status: 'archived' }
       }
-      return pool.transaction((tx) => put(tx, projectId, actor, id, archived, { expected, refers: false }))
+      return save(projectId, actor, id, archived, { expected, locks: false })
     },
 
     /** Gives each campaign that uses a saved segment a new version with the segment as it is now. */
@@ -189,7 +194,12 @@ async function checkTopic(tx: Db, projectId: ProjectId, { topic, status }: Campa
   throw new Refusal('invalid_campaign', `topic: ${message}`, [{ path: 'topic', message }])
 }
 
-const refersTo = ({ segment }: Campaign) => idsIn(segment).length > 0
+/** The events that a campaign reacts to. */
+const reactsTo = (campaign: Campaign): string[] => (campaign.status === 'active' ? eventNames(campaign) : [])
+
+/** Whether saving a campaign reads saved segments, or changes the names of events of its project. */
+const needsProject = (campaign: Campaign): boolean =>
+  idsIn(campaign.segment).length > 0 || reactsTo(campaign).length > 0
 
 /** An archived campaign keeps its segment as it was: a saved segment that only it used may be gone. */
 async function wholeNow(
@@ -216,9 +226,11 @@ async function keepWanted(
   now: Campaign,
   at: Date
 ): Promise<void> {
-  const names = now.status === 'active' ? eventNames(now) : []
-  if (names.length === 0 && (!before || eventNames(before).length === 0)) return
-  const lasting = new Date(at.getTime() + reactsForMs(before ?? now))
+  const names = reactsTo(now)
+  const former = before ? eventNames(before) : []
+  if (names.length === 0 && former.length === 0) return
+  const ends = former.some((name) => !names.includes(name))
+  const lasting = ends ? await formerVersionsUntil(tx, projectId, id, at) : at
   await wantEvents(tx, projectId, id, names, lasting)
 }
 

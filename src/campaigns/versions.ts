@@ -1,6 +1,6 @@
 import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { type CompiledSegment, compileSegment, inZones, type SegmentAt } from '../segments/segments.ts'
+import { type CompiledSegment, compileSegment, inZones, referencesIn, type SegmentAt } from '../segments/segments.ts'
 import type { Renderer, Rendering } from '../templates/templates.ts'
 import type { StoredTarget } from './audience/request.ts'
 import type { SegmentOf } from './audience/targets.ts'
@@ -63,7 +63,9 @@ export function readyOf(
       return compiled
     }
   }
-  const refersToTrigger = JSON.stringify(definition.segment).includes('{{')
+  let names: string[] | undefined
+  /** The names of the trigger's properties that the segment refers to. */
+  const namesInSegment = () => (names ??= [...new Set(referencesIn(definition.segment).map(([name]) => name!))])
   return {
     definition,
     texts(step = null) {
@@ -79,18 +81,30 @@ export function readyOf(
     segmentFor,
     segmentsFor(trigger) {
       const plain = segmentFor(trigger)
-      if (!refersToTrigger) return () => plain
+      const wanted = namesInSegment()
       const own = new Map<StoredTarget, SegmentAt>()
       return (target) => {
         const [, , properties] = target
-        if (!properties) return plain
+        if (!properties || !wanted.some((name) => Object.hasOwn(properties, name))) return plain
         const known =
-          own.get(target) ?? segmentFor({ ...trigger, properties: { ...trigger.properties, ...properties } })
+          own.get(target) ?? segmentFor({ ...trigger, properties: picked(wanted, properties, trigger.properties) })
         own.set(target, known)
         return known
       }
     }
   }
+}
+
+/**
+ * The properties of these names, each from the first that has it. Copying all of them for each target would take seconds: a
+ * trigger may have tens of thousands of names, and as many targets.
+ */
+function picked(names: string[], ...from: Record<string, unknown>[]): Record<string, unknown> {
+  const found = names.flatMap((name) => {
+    const one = from.find((properties) => Object.hasOwn(properties, name))
+    return one ? [[name, one[name]] as const] : []
+  })
+  return Object.fromEntries(found)
 }
 
 export function createVersions(pool: Pool, renderer: Renderer) {

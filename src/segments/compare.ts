@@ -2,6 +2,7 @@ import { parseDuration } from '../platform/duration.ts'
 import { instantText } from '../platform/time.ts'
 import { allUsual, cutInstant, instantMs, instantSql, isUsual, surelyBetween, textBounds, usualSql } from './instant.ts'
 import type { Attribute, FixedName, Operator } from './language.ts'
+import { perList } from './lists.ts'
 import { versionKey, versionKeySql } from './version.ts'
 
 /** Returns the placeholder of a value. Values and names of a segment or a trigger never become text of a query. */
@@ -181,18 +182,18 @@ function jsonOperand(
   return {
     present: value,
     empty: `coalesce(${value} = 'null', true)`,
-    agrees: (wanted) => ofType('null', ...new Set(wanted.filter(scalar).map(typeOf))),
+    agrees: (wanted) => ofType('null', ...types(wanted)),
     equalsAny: (wanted, place) => {
       // One step finds the property and compares it, type included. The object is a value: made by SQL, it would be made for
       // each row.
       if (wanted.length === 1 && scalar(wanted[0]))
         return `${owner} @> ${place(JSON.stringify({ [name]: wanted[0] }), 'jsonb')}`
-      const known = wanted.filter((item) => item === null || Number.isFinite(item)).map((item) => JSON.stringify(item))
+      const known = numbers(wanted)
       const parts = known.length === 0 ? [] : [`${value} = any(${place(known, 'jsonb[]')})`]
       // Compared as text, which costs half; only the few that are equal are checked for their type.
       const words = texts(wanted)
       if (words.length > 0) parts.push(`(${text} = any(${place(words, 'text[]')}) and ${isText})`)
-      const truths = wanted.filter((item) => typeof item === 'boolean').map(String)
+      const truths = booleans(wanted)
       if (truths.length > 0) parts.push(`(${text} = any(${place(truths, 'text[]')}) and ${ofType('boolean', 'null')})`)
       return parts.length === 0 ? null : `(${parts.join(' or ')})`
     },
@@ -268,7 +269,13 @@ const between = (stored: string, { from, to }: Bounds, place: Place) =>
 const once = (expression: string, make: (value: string) => string, name = 'once') =>
   `(select (${make(`${name}.value`)}) from (select ${expression} as value offset 0) ${name})`
 
-const texts = (values: readonly unknown[]) => values.filter((value) => typeof value === 'string')
+const texts = perList((values) => values.filter((value) => typeof value === 'string'))
+const booleans = perList((values) => values.filter((value) => typeof value === 'boolean').map(String))
+/** Numbers and null, as JSON. */
+const numbers = perList((values) =>
+  values.filter((value) => value === null || Number.isFinite(value)).map((value) => JSON.stringify(value))
+)
+const types = perList((values) => new Set(values.filter(scalar).map(typeOf)))
 const anyOf = (stored: string, wanted: readonly unknown[], type: string, place: Place) =>
   wanted.length === 0 ? null : `${stored} = any(${place(wanted, `${type}[]`)})`
 

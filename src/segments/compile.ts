@@ -9,6 +9,7 @@ import {
   type Segment,
   segmentLimits
 } from './language.ts'
+import { perList } from './lists.ts'
 import { fillPattern } from './pattern.ts'
 import { follow, Room, resolve } from './trigger-reference.ts'
 
@@ -150,8 +151,9 @@ function patternOf(written: string, resolved: unknown, { properties }: Compiling
 }
 
 /** PostgreSQL accepts neither NUL nor half a surrogate pair. Bodies with such are refused; this check is a second safeguard. */
-const allStorable = (value: unknown): boolean =>
-  (Array.isArray(value) ? value : [value]).every((item) => typeof item !== 'string' || isStorable(item))
+const allStorable = (value: unknown): boolean => (Array.isArray(value) ? listStorable(value) : itemStorable(value))
+const itemStorable = (item: unknown): boolean => typeof item !== 'string' || isStorable(item)
+const listStorable = perList((list) => list.every(itemStorable))
 
 const counts: Record<CountOperator, { over: 0 | 1; sign: string }> = {
   at_least: { over: 0, sign: '>=' },

@@ -24,7 +24,7 @@ export {
 export { parseSegment, readConditions, readSegment } from './parse.ts'
 export { referencesIn } from './references.ts'
 export { idsIn, refsIn } from './saved/refs.ts'
-export { holdSaved } from './saved/store.ts'
+export { lockSaved } from './saved/store.ts'
 export { type Whole, wholeOf } from './saved/whole.ts'
 export {
   countBatch,

@@ -302,13 +302,20 @@ export async function matchGroups(
   const matched: Set<string>[] = []
   for (const some of inParts(groups, groupsAtOnce)) {
     const values: unknown[] = [projectId]
+    const places = new Map<unknown, number>()
+    // A long list that a trigger gave all targets is sent once.
+    const placeOf = (value: unknown) => {
+      const known = places.get(value) ?? values.push(value)
+      if (Array.isArray(value)) places.set(value, known)
+      return known
+    }
     const parts = some.map(({ segment, deviceIds }, place) => {
-      const ids = values.push([...deviceIds])
-      const compiled = segment(ids + 1)
-      values.push(...compiled.values)
+      const compiled = segment(2)
+      const placed = compiled.values.map(placeOf)
+      const condition = compiled.condition.replace(/\$([0-9]+)::/g, (_, number) => `$${placed[Number(number) - 2]}::`)
       return `select ${place} as place, d.id as device_id from devices d
         join users u on u.project_id = $1 and u.id = d.user_id
-       where d.project_id = $1 and d.id = any($${ids}::text[]) and ${compiled.condition}`
+       where d.project_id = $1 and d.id = any($${values.push([...deviceIds])}::text[]) and ${condition}`
     })
     const rows = await evaluate<{ place: number; device_id: string }>(
       pool,

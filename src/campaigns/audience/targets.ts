@@ -1,6 +1,6 @@
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import { matchGroups, type SegmentAt } from '../../segments/segments.ts'
+import { matchGroups, type SegmentAt, segmentLimits } from '../../segments/segments.ts'
 import { findNamed, findNamedReachable, type Named } from './recipients-store.ts'
 import type { StoredTarget, TargetKind } from './request.ts'
 
@@ -84,9 +84,17 @@ async function findMatching(
       candidatesOf.set(segment, candidates)
       for (const { device_id } of found.get(keyOf(target)) ?? []) if (device_id !== null) candidates.add(device_id)
     }
+  const lists = new Map<unknown, string>()
+  /** A long list is one that a trigger gave its targets together: it is compared as a whole. */
+  const shortOf = (value: unknown) => {
+    if (!Array.isArray(value) || value.length <= segmentLimits.listLength) return value
+    const known = lists.get(value) ?? `list ${lists.size}`
+    lists.set(value, known)
+    return { known }
+  }
   const alike = Map.groupBy(candidatesOf.keys(), (segment) => {
     const { condition, values } = segment(1)
-    return JSON.stringify([condition, values])
+    return JSON.stringify([condition, values.map(shortOf)])
   })
   const groups = [...alike.values()].map((segments) => ({
     segment: segments[0]!,

@@ -91,11 +91,9 @@ export const eventNames = (campaign: Journeying): string[] => [
   ])
 ]
 
-/** How long a campaign reacts to events after its last trigger. */
-export function reactsForMs({ event_trigger, steps = [], conversion }: Journeying): number {
-  const waits = [event_trigger?.delay, ...steps.map(({ wait }) => wait), conversion?.within]
-  return waits.reduce((sum, wait) => sum + (parseDuration(wait) ?? 0), 0) + marginMs
-}
+/** How long a campaign reacts to events after its last trigger. `waits`: its delay, those of its steps, and conversions. */
+export const reactsForMs = (waits: (string | null)[]): number =>
+  waits.reduce((sum, wait) => sum + (parseDuration(wait) ?? 0), marginMs)
 
 /** Steps wait for the next full minute, triggers for workers, throttles and quiet hours. */
 const marginMs = 7 * 86_400_000

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Db, Pool } from '../../platform/db/db.ts'
+import { againIfRaced } from '../../platform/db/races.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { checkChosenId } from '../../platform/fields.ts'
 import type { ProjectId } from '../../platform/ids.ts'
@@ -58,7 +59,7 @@ export function createSaving(pool: Pool, campaigns: Users) {
       const id = checkSegmentId(segmentId)
       const segment = parseSegment(body.segment)
       await checkPatterns(pool, segment)
-      return pool.transaction(async (tx) => {
+      const save = async (tx: Db) => {
         if (!(await store.lockSaved(tx, projectId))) throw new Refusal('not_found', 'There is no such project.')
         const before = await store.findSaved(tx, projectId, id)
         const { name } = body
@@ -75,7 +76,8 @@ export function createSaving(pool: Pool, campaigns: Users) {
           ...(before && before.name !== name && { before: { name: before.name } })
         })
         return { ...(await shown(tx, projectId, row)), result: before ? ('updated' as const) : ('created' as const) }
-      })
+      }
+      return againIfRaced(() => pool.transaction(save))
     },
 
     async get(projectId: ProjectId, segmentId: unknown): Promise<SavedSegment> {

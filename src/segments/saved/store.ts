@@ -34,14 +34,11 @@ const put = statement(
      segment = excluded.segment, refs = excluded.refs, updated_at = excluded.updated_at`
 )
 const remove = statement('saved_segments.delete', 'delete from saved_segments where project_id = $1 and id = $2')
-// Of changes to saved segments and of campaigns that refer to some, one at a time: each writes the others out.
+// Of changes to saved segments and of campaigns that refer to some, one at a time: each writes the others out. Shared locks
+// would not do for campaigns: those that name events change the project in the same transaction.
 const lock = statement(
   'saved_segments.lock',
   'select project_id from projects where project_id = $1 and deleted_at is null for no key update'
-)
-const lockShared = statement(
-  'saved_segments.lock_shared',
-  'select project_id from projects where project_id = $1 and deleted_at is null for share'
 )
 const erase = statement(
   'saved_segments.erase_window',
@@ -72,11 +69,11 @@ export const putSaved = (
 
 export const deleteSaved = (tx: Db, projectId: ProjectId, id: string) => tx.run(remove, [projectId, id])
 
-/** Before saved segments change. False: the project is being erased. */
+/**
+ * Before saved segments change, or are written out for good: until the end of the transaction none of them changes. False: the
+ * project is being erased.
+ */
 export const lockSaved = async (tx: Db, projectId: ProjectId): Promise<boolean> =>
   (await tx.query(lock, [projectId])).length > 0
-
-/** Before saved segments are written out for good: until the end of the transaction none of them changes. */
-export const holdSaved = (tx: Db, projectId: ProjectId) => tx.query(lockShared, [projectId])
 
 export const eraseSavedWindow = (db: Db, projectId: ProjectId): Promise<number> => db.run(erase, [projectId])

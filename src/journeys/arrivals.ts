@@ -20,6 +20,17 @@ export interface ArrivalsOptions {
 }
 
 export function createArrivals({ plans, triggers, patterns }: ArrivalsOptions) {
+  /** The versions whose waiting journeys may matter: events of these names end them, or their users may not enter again. */
+  async function openPlans(tx: Db, projectId: ProjectId, userIds: string[], names: string[], limited: Plan[]) {
+    const versions = await store.versionsWaitedFor(tx, projectId, userIds)
+    const all = await Promise.all(
+      versions.map(({ campaign_id, campaign_version }) => plans(tx, projectId, campaign_id, campaign_version))
+    )
+    const restricted = new Set(limited.map(({ campaignId }) => campaignId))
+    const ends = (awaited: Awaited | undefined) => awaited !== undefined && names.includes(awaited.event)
+    return all.filter(({ campaignId, unless, exit }) => restricted.has(campaignId) || ends(unless) || ends(exit))
+  }
+
   /** Handles events of one project, in the transaction that takes them from the queue. */
   return async (
     tx: Db,
@@ -34,7 +45,8 @@ export function createArrivals({ plans, triggers, patterns }: ArrivalsOptions) {
     const byEvent = Map.groupBy(starting, ({ trigger }) => trigger?.event)
     const limited = starting.filter((plan) => plan.againMs > 0 || isSequence(plan))
     if (limited.length > 0) await store.lockEntering(tx, projectId)
-    const waiting = await store.lockWaiting(tx, projectId, userIds)
+    const open = await openPlans(tx, projectId, userIds, names, limited)
+    const waiting = open.length === 0 ? [] : await store.lockWaiting(tx, projectId, userIds, open)
     if (starting.length === 0 && waiting.length === 0) return
     const latest =
       limited.length === 0
@@ -43,17 +55,14 @@ export function createArrivals({ plans, triggers, patterns }: ArrivalsOptions) {
             tx,
             projectId,
             userIds,
-            limited.map(({ campaignId }) => campaignId)
+            limited.map(({ campaignId }) => campaignId),
+            limited.filter(isSequence).map(({ campaignId }) => campaignId)
           )
-    const versions = new Map(waiting.map((one) => [versionKey(one.campaign_id, one.campaign_version), one]))
-    const open = await Promise.all(
-      [...versions.values()].map((one) => plans(tx, projectId, one.campaign_id, one.campaign_version))
-    )
     // One object for each journey: an event may end it, and the next event of the batch must see that.
     const known = new Map(waiting.map((one) => [one.id, one]))
     const all = [...starting, ...open]
-    const unknown = patterns.unknown(pairsOf(events, all))
-    if (unknown.length > 0) throw new PrepareFirst(() => patterns.learn(unknown))
+    const pairs = pairsOf(events, all)
+    if (patterns.unknown(pairs).length > 0) throw new PrepareFirst(() => patterns.learn(pairs))
     const batch: Batch = {
       now: new Date(),
       patterns: patterns.matches,

@@ -13,18 +13,26 @@ const interested = statement(
     where c.project_id = $1 and c.status = 'active' and c.type = 'event_triggered' and c.id in (
       select w.campaign_id from wanted_events w where w.project_id = $1 and w.name = any($2::text[]) and w.until is null)`
 )
+const waitingVersions = statement(
+  'journeys.waiting_versions',
+  `select distinct campaign_id, campaign_version from journeys
+    where project_id = $1 and user_id = any($2::uuid[]) and state = 'waiting'`
+)
 const waiting = statement(
   'journeys.waiting_of_users',
   `select ${columns} from journeys where project_id = $1 and user_id = any($2::uuid[]) and state = 'waiting'
+      and (campaign_id, campaign_version) in (select * from unnest($3::text[], $4::int[]))
     order by id for update`
 )
-// A journey that ended before its first message does not count: the user got nothing.
+// A journey that ended before its first message does not count: the user got nothing. A user who is in the steps may have
+// entered them before a journey that has ended: by another device, or by an event that arrived late.
 const latest = statement(
   'journeys.latest',
   `select distinct on (campaign_id, user_id) ${columns} from journeys
     where project_id = $1 and user_id = any($2::uuid[]) and campaign_id = any($3::text[])
       and (state not in ('stopped', 'exited') or first_trigger is not null)
-    order by campaign_id, user_id, entered_at desc, id desc`
+    order by campaign_id, user_id, (sequence and state = 'waiting' and campaign_id = any($4::text[])) desc,
+             entered_at desc, id desc`
 )
 const insert = statement(
   'journeys.insert',
@@ -60,11 +68,32 @@ export const lockEntering = (tx: Db, projectId: ProjectId) => tx.query(lockProje
 export const interestedCampaigns = (tx: Db, projectId: ProjectId, names: string[]) =>
   tx.query<{ id: string; version: number }>(interested, [projectId, names])
 
-export const lockWaiting = (tx: Db, projectId: ProjectId, userIds: string[]) =>
-  tx.query<Journey>(waiting, [projectId, userIds])
+/** The versions of campaigns in which these users wait. */
+export const versionsWaitedFor = (tx: Db, projectId: ProjectId, userIds: string[]) =>
+  tx.query<Pick<Journey, 'campaign_id' | 'campaign_version'>>(waitingVersions, [projectId, userIds])
 
-export const latestJourneys = (tx: Db, projectId: ProjectId, userIds: string[], campaignIds: string[]) =>
-  tx.query<Journey>(latest, [projectId, userIds, campaignIds])
+/** Only journeys of these versions: a user may wait for thousands of messages that no event stops. */
+export const lockWaiting = (
+  tx: Db,
+  projectId: ProjectId,
+  userIds: string[],
+  versions: { campaignId: string; version: number }[]
+) =>
+  tx.query<Journey>(waiting, [
+    projectId,
+    userIds,
+    versions.map(({ campaignId }) => campaignId),
+    versions.map(({ version }) => version)
+  ])
+
+/** `withSteps`: those of the campaigns that a user is in once at a time, so that a journey under way counts first. */
+export const latestJourneys = (
+  tx: Db,
+  projectId: ProjectId,
+  userIds: string[],
+  campaignIds: string[],
+  withSteps: string[]
+) => tx.query<Journey>(latest, [projectId, userIds, campaignIds, withSteps])
 
 /** Returns the ids of the journeys that began. Others exist already, or their user is in the same steps. */
 export async function insertJourneys(

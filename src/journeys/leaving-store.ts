@@ -21,11 +21,12 @@ const ofTrigger = statement(
 export const eventsAtOnce = 20
 const laterEvents = statement(
   'journeys.later_events',
-  `select e.id, e.user_id, e.name, e.at, e.properties
-     from unnest($2::uuid[], $3::timestamptz[], $5::uuid[], $6::timestamptz[]) as g(user_id, since, after, until)
+  `select e.id, e.user_id, e.name, e.at, e.properties, g.place::int - 1 as place
+     from unnest($2::uuid[], $3::timestamptz[], $5::uuid[], $6::timestamptz[])
+          with ordinality as g(user_id, since, after, until, place)
      cross join lateral (
        select * from events e where e.project_id = $1 and e.user_id = g.user_id and e.at >= g.since and e.at <= g.until
-          and (e.at, e.id) > (g.since, g.after) and e.name = any($4::text[]) order by e.at, e.id limit ${eventsAtOnce}) e`
+          and (e.at, e.id) > (g.since, g.after) and e.name = any($4::text[]) order by e.at, e.id limit $7) e`
 )
 
 export const exitJourneys = (
@@ -60,19 +61,30 @@ interface SinceThen {
   userId: string
   since: Date
   /** The last event of that time that does not count. */
-  after?: string
+  after?: string | undefined
   /** Absent: events count whenever they happened since. */
-  until?: Date
+  until?: Date | undefined
 }
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
+interface LaterEvent {
+  id: string
+  user_id: string
+  name: string
+  at: Date
+  properties: Record<string, unknown>
+  /** The place of the user in the list, which may name a user several times. */
+  place: number
+}
+
 /** Events of users after a time: an event that arrives late may have been followed by another that came before it. */
-export const eventsSince = (tx: Db, projectId: ProjectId, users: SinceThen[], names: string[]) =>
-  tx.query<{ id: string; user_id: string; name: string; at: Date; properties: Record<string, unknown> }>(laterEvents, [
+export const eventsSince = (tx: Db, projectId: ProjectId, users: SinceThen[], names: string[], most = eventsAtOnce) =>
+  tx.query<LaterEvent>(laterEvents, [
     projectId,
     users.map(({ userId }) => userId),
     users.map(({ since }) => since),
     names,
     users.map(({ after = lastId }) => after),
-    users.map(({ until = endOfTime }) => until)
+    users.map(({ until = endOfTime }) => until),
+    most
   ])

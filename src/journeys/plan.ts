@@ -84,7 +84,7 @@ export function dueAfter(from: Date, waitMs: number): Date {
 }
 
 /** How long an ended journey stays visible. */
-const shownMs = 30 * 86_400_000
+export const shownMs = 30 * 86_400_000
 
 /** How long a journey is kept after the user entered, in ms; null: forever, because the user may enter only once. */
 export const keepMsOf = ({ againMs }: Plan): number | null =>
@@ -94,10 +94,12 @@ export const keepMsOf = ({ againMs }: Plan): number | null =>
 interface Ended {
   state: string
   step: number
+  first_trigger: string | null
 }
 
-/** Whether an event ended the journey before its first message: the user may enter again. */
-export const gotNothing = ({ state, step }: Ended): boolean => state === 'exited' && step === 0
+/** Whether the journey ended before its first message: the user may enter again. */
+export const gotNothing = ({ state, step, first_trigger }: Ended): boolean =>
+  (state === 'exited' && step === 0) || (state === 'stopped' && first_trigger === null)
 
 /** Until when a journey that ends now is kept; null: forever. */
 export function keepUntil(plan: Plan, ended: Ended, now: Date): Date | null {

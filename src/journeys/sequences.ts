@@ -1,10 +1,9 @@
-import { prepared } from '../events/events.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { timedIdOf, timeOfId } from '../platform/ids.ts'
 import type { PatternMatcher } from '../segments/segments.ts'
 import type { Sequences } from '../triggers/triggers.ts'
 import { insertJourneys, usersUnderWay } from './entering-store.ts'
-import { usersWithEvent } from './exits.ts'
+import { thoseWhoSent } from './exits.ts'
 import type { Journey } from './journey.ts'
 import { journeysOfTrigger } from './leaving-store.ts'
 import { dueAfter, isSequence, type Plans } from './plan.ts'
@@ -66,22 +65,24 @@ export const createSequences = ({ pool, plans, patterns }: SequencesOptions): Se
    * Journeys tell who has left. They do not if the held message is the last one, which ended them, or if an event was not
    * handled yet, so events are looked up too.
    */
-  exited: (projectId, trigger, recipients) =>
-    prepared(async () => {
-      const plan = await plans(pool, projectId, trigger.campaign_id, trigger.campaign_version)
-      const ownOf = new Map(recipients.map(({ user_id, own }) => [user_id, own]))
-      const journeys = await journeysOfTrigger(pool, projectId, trigger, [...ownOf.keys()])
-      const left = journeys.flatMap(({ state, user_id }) => (state === 'exited' ? user_id : []))
-      const enteredAt = new Map(journeys.map(({ user_id, entered_at }) => [user_id, entered_at.getTime()]))
-      const startedMs = trigger.started_at.getTime()
-      const others = [...ownOf].map(([userId, own]) => ({
-        userId,
-        // A campaign of one step may have no journeys.
-        since: new Date(Math.max(enteredAt.get(userId) ?? startedMs, startedMs - earlierMs)),
-        properties: { ...trigger.properties, ...own }
-      }))
-      return new Set([...left, ...(await usersWithEvent(pool, projectId, plan.exit, others, patterns))])
-    }),
+  async exited(projectId, trigger, recipients) {
+    const plan = await plans(pool, projectId, trigger.campaign_id, trigger.campaign_version)
+    const ownOf = new Map(recipients.map(({ user_id, own }) => [user_id, own ?? {}]))
+    const journeys = await journeysOfTrigger(pool, projectId, trigger, [...ownOf.keys()])
+    const left = new Set(journeys.flatMap(({ state, user_id }) => (state === 'exited' ? user_id : [])))
+    if (!plan.exit) return left
+    const enteredAt = new Map(journeys.map(({ user_id, entered_at }) => [user_id, entered_at.getTime()]))
+    const startedMs = trigger.started_at.getTime()
+    const users = [...ownOf].map(([userId, own]) => ({
+      userId,
+      // A campaign of one step may have no journeys.
+      since: new Date(Math.max(enteredAt.get(userId) ?? startedMs, startedMs - earlierMs)),
+      own,
+      shared: trigger.properties
+    }))
+    for (const { userId } of await thoseWhoSent(pool, projectId, plan.exit, users, patterns)) left.add(userId)
+    return left
+  },
 
   /** The journeys of these users are at the step after that of the trigger, or were and have ended. */
   async waitFrom(tx, projectId, sent, userIds, from) {

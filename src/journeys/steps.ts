@@ -7,7 +7,7 @@ import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { defineJob, type JobContext } from '../platform/jobs/definition.ts'
 import { orGiveUp } from '../platform/jobs/give-up.ts'
 import type { PatternMatcher } from '../segments/segments.ts'
-import { withoutUnseenExits } from './exits.ts'
+import { type ExitTools, withoutUnseenExits } from './exits.ts'
 import type { Bucket, Journey } from './journey.ts'
 import { dueAfter, keepMsOf, type Plan, type Plans } from './plan.ts'
 import { addStepJobs, type DueStep, stepJobRef } from './step-job.ts'
@@ -15,10 +15,12 @@ import * as store from './steps-store.ts'
 import { stop, stopDue } from './stop.ts'
 import { acceptTogether, type TriggerMaker } from './together.ts'
 
-/** Users of one transaction. A campaign with more users who are due together gets several triggers. */
+/** Journeys of one transaction. A campaign with more users who are due together gets several triggers. */
 const takenTogether = 5_000
-/** Users that are read at once, because each may have 64 KiB of properties. */
+/** Journeys that are read at once, because each may have 64 KiB of properties. */
 const readTogether = 500
+/** With so many journeys of one user no more are read, because each of them gets a trigger of its own. */
+const mostOfUser = 500
 const mostBytes = 4 * 1024 * 1024
 /** The attempts take over half an hour, with the usual waits between them. */
 const maxAttempts = 12
@@ -32,7 +34,7 @@ export interface StepsOptions {
 }
 
 /** Sends the messages of users who are due together, and moves these users to their next step in the same transaction. */
-export function stepJob({ pool, plans, paused, ...tools }: StepsOptions) {
+export function stepJob({ pool, plans, triggers, patterns, paused }: StepsOptions) {
   /** Undefined if the campaign is erased with its project. */
   const planOf = ({ projectId, campaignId, version }: DueStep) =>
     plans(pool, projectId, campaignId, version).catch((error: unknown) => {
@@ -47,7 +49,9 @@ export function stepJob({ pool, plans, paused, ...tools }: StepsOptions) {
       if (await paused(projectId)) return
       const plan = await planOf(due)
       if (!plan) return
-      const send = () => prepared(() => pool.transaction((tx) => sendSome(tx, projectId, plan, bucketOf(due), tools)))
+      const exits = { pool, patterns, decided: new Map() }
+      const write = (tx: Db) => sendSome(tx, projectId, plan, bucketOf(due), triggers, exits)
+      const send = () => prepared(() => pool.transaction(write))
       if (!(await againIfRaced(send))) return
     }
   }
@@ -76,7 +80,8 @@ async function sendSome(
   projectId: ProjectId,
   plan: Plan,
   bucket: Bucket,
-  { triggers, patterns }: Pick<StepsOptions, 'triggers' | 'patterns'>
+  triggers: TriggerMaker,
+  exits: ExitTools
 ): Promise<boolean> {
   const found = await take(tx, projectId, bucket)
   if (found.length === 0) return false
@@ -86,25 +91,21 @@ async function sendSome(
   const isCanceled = ({ first_trigger }: Journey) => first_trigger !== null && canceled.has(first_trigger)
   const [ended, journeys] = [taken.filter(isCanceled), taken.filter((one) => !isCanceled(one))]
   if (ended.length > 0) await stop(tx, projectId, plan, ended, 'trigger_canceled', now)
-  const groups = Map.groupBy(journeys, ({ inherits, first_trigger }) => (inherits ? first_trigger : null))
-  const shared = await triggers.propertiesOf(
-    tx,
-    projectId,
-    [...groups.keys()].filter((id) => id !== null)
-  )
+  const propertiesOf = await triggers.propertiesOf(tx, projectId, firstsOf(journeys.filter(({ inherits }) => inherits)))
+  const isLost = (one: Journey) => inheritedFrom(one) !== null && !propertiesOf.has(one.first_trigger!)
+  const lost = journeys.filter(isLost)
+  if (lost.length > 0) await stop(tx, projectId, plan, lost, 'trigger_deleted', now)
+  const sharedBy = (first: string | null) => (first === null ? {} : propertiesOf.get(first)!)
+  const due = {
+    ...{ plan, step: bucket.step, now },
+    members: journeys.filter((one) => !isLost(one)),
+    sharedOf: (one: Journey) => sharedBy(inheritedFrom(one))
+  }
+  const remaining = await withoutUnseenExits(tx, projectId, due, exits)
   const sent: { triggerId: string; members: Journey[] }[] = []
-  for (const [first, due] of groups) {
-    const properties = first === null ? {} : shared.get(first)
-    if (!properties) {
-      await stop(tx, projectId, plan, due, 'trigger_deleted', now)
-      continue
-    }
-    const { step } = bucket
-    const members = await withoutUnseenExits(tx, projectId, { plan, step, members: due, properties, patterns, now })
-    for (const { triggerId, recipients } of await acceptTogether(tx, projectId, triggers, {
-      ...messageOf(plan, bucket, members),
-      properties
-    })) {
+  for (const [first, members] of Map.groupBy(remaining, inheritedFrom)) {
+    const message = { ...messageOf(plan, bucket, members), properties: sharedBy(first) }
+    for (const { triggerId, recipients } of await acceptTogether(tx, projectId, triggers, message)) {
       const members = recipients.map(({ journey }) => journey)
       if (triggerId) sent.push({ triggerId, members })
       else await stop(tx, projectId, plan, members, 'campaign_not_active', now)
@@ -115,26 +116,33 @@ async function sendSome(
   return true
 }
 
+/** The trigger whose properties belong to the journey too. */
+const inheritedFrom = ({ inherits, first_trigger }: Journey): string | null => (inherits ? first_trigger : null)
+
 const firstsOf = (journeys: Journey[]): string[] => [
   ...new Set(journeys.flatMap(({ first_trigger }) => first_trigger ?? []))
 ]
 
-/** Reads and locks users who are due, each once: further journeys of a user follow in the next transaction. */
+/** Reads and locks journeys that are due. A user may have several, by events with a delay. */
 async function take(tx: Db, projectId: ProjectId, bucket: Bucket): Promise<Journey[]> {
-  const taken = new Map<string, Journey>()
+  const taken: Journey[] = []
+  const countOf = new Map<string, number>()
   let bytes = 0
+  let ofUser = 0
   let after = firstIdAt(0)
-  while (taken.size < takenTogether && bytes < mostBytes) {
+  while (taken.length < takenTogether && bytes < mostBytes && ofUser < mostOfUser) {
     const some = await store.lockDue(tx, projectId, bucket, after, readTogether)
     for (const journey of some) {
-      if (taken.has(journey.user_id)) continue
-      taken.set(journey.user_id, journey)
+      const count = (countOf.get(journey.user_id) ?? 0) + 1
+      countOf.set(journey.user_id, count)
+      ofUser = Math.max(ofUser, count)
+      taken.push(journey)
       bytes += JSON.stringify(journey.properties).length
     }
     if (some.length < readTogether) break
     after = some.at(-1)!.id
   }
-  return [...taken.values()]
+  return taken
 }
 
 /** A step does not overtake the one before it, which quiet hours may hold still. Returns the users who are not concerned. */

@@ -147,23 +147,36 @@ export function createPatternMatcher(pool: Pool) {
         return undefined
       })
 
+  /** The keys of the pairs that match. A pair that takes too long does not; what came with it is tried again without it. */
+  async function matchingOf(pairs: Pair[]): Promise<Set<string>> {
+    const matching = new Set<string>()
+    const parts = pairs.length > 0 ? [pairs.toSorted((one, other) => (one.pattern < other.pattern ? -1 : 1))] : []
+    for (let left = mostTimeouts; parts.length > 0 && left > 0; ) {
+      const part = parts.shift()!
+      const found = await tried(part)
+      for (const pair of found ?? []) matching.add(keyOf(pair))
+      if (!found) left -= 1
+      const half = Math.ceil(part.length / 2)
+      if (!found && part.length > 1) parts.push(part.slice(0, half), part.slice(half))
+    }
+    return matching
+  }
+
+  const unknown = (pairs: Pair[]): Pair[] => pairs.filter((pair) => !known.has(keyOf(pair)))
+
   return {
-    unknown: (pairs: Pair[]): Pair[] => pairs.filter((pair) => !known.has(keyOf(pair))),
-    /** What takes too long matches nothing; what came with it is tried again without it. */
+    unknown,
+    /** Takes all pairs that the transaction needs: those that are known already may have to make room for the others. */
     async learn(pairs: Pair[]): Promise<void> {
-      const matching: Pair[] = []
-      const parts = [pairs.toSorted((one, other) => (one.pattern < other.pattern ? -1 : 1))]
-      for (let left = mostTimeouts; parts.length > 0 && left > 0; ) {
-        const part = parts.shift()!
-        const found = await tried(part)
-        if (found) matching.push(...found)
-        else left -= 1
-        const half = Math.ceil(part.length / 2)
-        if (!found && part.length > 1) parts.push(part.slice(0, half), part.slice(half))
-      }
       if (known.size > maxKnown) known.clear()
-      for (const pair of pairs) known.set(keyOf(pair), false)
-      for (const pair of matching) known.set(keyOf(pair), true)
+      const asked = unknown(pairs)
+      const matching = await matchingOf(asked)
+      for (const pair of asked) known.set(keyOf(pair), matching.has(keyOf(pair)))
+    },
+    /** Decides these pairs, however many, and remembers nothing. Takes a connection: not for use in a transaction. */
+    async decide(pairs: Pair[]): Promise<Patterns> {
+      const matching = await matchingOf(pairs)
+      return (text, pattern) => matching.has(keyOf({ text, pattern }))
     },
     matches: ((text, pattern) => known.get(keyOf({ text, pattern })) ?? false) satisfies Patterns
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { givenCampaign, readTrigger } from '../support/campaigns.ts'
+import { withClient } from '../support/database.ts'
 import { asApp, link } from '../support/devices.ts'
 import type { Json } from '../support/http.ts'
 import { givenUser } from '../support/messages.ts'
@@ -90,6 +91,30 @@ describe('an event_triggered campaign', () => {
     assert.deepEqual(titles('seg-a'), [])
   })
 
+  it('sends several delayed messages of a user together, and no event waits for those that it cannot end', async () => {
+    const project = await given(
+      { event_trigger: { event: 'order', delay: '1h' }, message: { title: '{{ trigger.amount }}' } },
+      'often'
+    )
+    await record(project, order(1, 'often'), order(2, 'often'))
+    await settled(project)
+    await withClient(service.databaseUrl, async (client) => {
+      await client.query('begin')
+      await client.query('select 1 from journeys where project_id = $1 for update', [project.id])
+      await record(project, order(3, 'often'))
+      await settled(project)
+      await client.query('rollback')
+    })
+    await hurry(project)
+    await eventually(async () => assert.deepEqual(titles('often').sort(), ['1', '2', '3']))
+    const ended = await service.sql(
+      `select count(*)::int as journeys, count(distinct xmin::text)::int as transactions from journeys
+        where project_id = $1 and state = 'completed'`,
+      [project.id]
+    )
+    assert.deepEqual(ended, [{ journeys: 3, transactions: 1 }])
+  })
+
   it('waits for its delay, and is not sent if the other event comes before', async () => {
     const unless = {
       event: 'cancel',
@@ -159,6 +184,7 @@ describe('an event_triggered campaign', () => {
         ['stopped']
       )
     )
+    assert.ok((await journeysOf(project))[0]!.keep_until, 'nothing about the user must be remembered for ever')
     await givenCampaign(service, project, campaign)
     await record(project, order(2, 'paused-a'))
     await settled(project)

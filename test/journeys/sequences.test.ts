@@ -234,6 +234,30 @@ describe('a campaign with steps', () => {
     assert.deepEqual(states.map(([state, reason]) => `${state} ${reason}`).sort(), ['stopped merged', 'waiting null'])
   })
 
+  it('sends a user no first message again who entered before journeys that have ended', async () => {
+    const started = { type: 'event_triggered', event_trigger: { event: 'joined' }, exit: { event: 'left' } }
+    const project = await given(started, 'older')
+    await put(project, { id: 'older-phone', platform: 'IOS', push_token: 'older-phone', push_token_type: 'APNS' })
+    const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+    const handled = async (device_id: string, name: string, more: Json = {}) => {
+      const events = [{ device_id, name, ...more }]
+      assert.equal((await asApp(project, 'POST', '/events', { events })).status, 200)
+      await eventually(async () =>
+        assert.deepEqual(await service.sql('select 1 from event_queue where project_id = $1', [project.id]), [])
+      )
+    }
+    await handled('older-phone', 'joined', { at: at(30) })
+    await handled('older', 'joined', { at: at(20) })
+    await handled('older', 'left', { at: at(19) })
+    assert.equal((await link(project, 'older-phone', 'older')).status, 200)
+    await handled('older', 'joined')
+    const states = (await journeys(project)).map(({ state, again }) => [state, again])
+    assert.deepEqual(states.sort(), [
+      ['exited', 0],
+      ['waiting', 1]
+    ])
+  })
+
   it('is refused with steps that cannot be followed', async () => {
     const project = await service.project()
     const steps = [{ id: 'a', wait: '1d', message: { title: 'A' } }, { id: 'a' }]

@@ -83,3 +83,11 @@ it('patterns are those of PostgreSQL, and one that takes too long matches nothin
     [false, true]
   )
 })
+
+it('all pairs of a batch are known after they were learned, whatever had to make room for them', async () => {
+  const patterns = createPatternMatcher(pool)
+  const pairs = Array.from({ length: 20_002 }, (_, n) => ({ text: `${n}`, pattern: '^1' }))
+  await patterns.learn(pairs.slice(1))
+  await patterns.learn(pairs)
+  assert.equal(patterns.unknown(pairs).length, 0)
+})

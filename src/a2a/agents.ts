@@ -67,8 +67,8 @@ export interface AgentsOptions {
   cardKey?: KeyObject | undefined
   idempotencyHours: number
   retentionDays: number
-  /** The limits of open streams; tests lower them. */
-  mostStreams?: { ofProject: number; ofNode: number }
+  /** The limits and the intervals of open streams; tests lower them. */
+  streams?: { ofProject?: number; ofNode?: number; recheckMs?: number }
 }
 
 export type Agents = ReturnType<typeof createAgents>
@@ -83,7 +83,7 @@ export function createAgents(options: AgentsOptions) {
   const textModel = options.textModel && createTextModel({ ...options.textModel, skills, grammar, log, metrics })
   const runs = createRuns(pool, log)
   const watch = createWatch({ pool, listener, log, interested: runs.has, changed: runs.changed })
-  const streams = createStreams(watch, options.mostStreams)
+  const streams = createStreams(watch, options.streams)
   const configs = createConfigs({ pool, key, enqueue, dropCalls, refuseAddress })
   const tasks = createTasks({
     pool,

@@ -31,6 +31,8 @@ export interface Asked {
   idempotencyKey: string
   /** Throws if the skill may not run now. Called before anything is written for it. */
   admit: (skill: Skill) => undefined | Promise<undefined>
+  /** Returns a check of the caller of a stream, which holds nothing of the request; undefined if none is needed. */
+  stillValid: () => (() => Promise<boolean>) | undefined
   cardFacts: () => CardFacts
 }
 
@@ -106,13 +108,14 @@ export function createOperations({
       return { result: context.dialect.sent(task, { historyLength, artifacts: true }) }
     },
     async stream(context) {
-      const { projectId, call, dialect } = context
+      const { projectId, call, dialect, stillValid } = context
       const stream = await streams.open(projectId, async () => {
         const { sending, underway } = await take(context)
         const { historyLength } = sending
         const { task, from, settled } = underway
         const begin = Math.max(1, Math.min(from + 1, task.log.length))
-        return { id: call.id, dialect, task, from: begin, historyLength, waits: false, failed: settled }
+        const client = { id: call.id, dialect, stillValid: stillValid() }
+        return { ...client, task, from: begin, historyLength, waits: false, failed: settled }
       })
       return { stream }
     },
@@ -132,7 +135,7 @@ export function createOperations({
       const task = await canceling.cancel(projectId, found, spelling)
       return { result: spelling(task).task(task, whole) }
     },
-    async subscribe({ projectId, caller, call, spelling, dialect }) {
+    async subscribe({ projectId, caller, call, spelling, dialect, stillValid }) {
       const found = await known(caller, dialect.readTaskId(call.params))
       const stream = await streams.open(projectId, async () => {
         // From here on every node announces its changes of the task. The task is read again, so that no change is
@@ -146,7 +149,8 @@ export function createOperations({
             'unsupported_operation',
             `The task is ${task.status.state}: nothing more will happen to it.`
           )
-        return { id: call.id, dialect: spelt, task, from: task.log.length, waits: true }
+        const client = { id: call.id, dialect: spelt, stillValid: stillValid() }
+        return { ...client, task, from: task.log.length, waits: true }
       })
       return { stream }
     },

@@ -57,8 +57,10 @@ export const createPerform =
     const data = { ...fields, skill: skill.id }
     const message: Message = { messageId: given ?? newId(), role: 'user', parts: [{ data }] }
     const text = canonical(data)
-    // Each API key has idempotency keys of its own: what another one did is not shown to it.
-    const named = `${caller.actor} ${message.messageId}`
+    // Each API key has idempotency keys of its own: what another one did is not shown to it. A key that replaced another
+    // one goes on with those of the first key of its chain.
+    const owner = caller.key ? `key ${caller.key.originId}` : caller.actor
+    const named = `${owner} ${message.messageId}`
     const key = { scope, key: named, fingerprint: hash('sha256', text, 'hex'), bytes: text.length }
     const first = given === undefined ? undefined : await firstTask(pool, projectId, key)
     if (first !== undefined) return { task: await tasks.find(projectId, first) }

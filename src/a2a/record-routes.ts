@@ -3,15 +3,16 @@ import { Type } from '@sinclair/typebox'
 import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { refusing } from '../platform/fields.ts'
-import { defaultLimit, encodeCursor, idAfter, page, pageOf, pageQuery } from '../platform/http/paging.ts'
+import { defaultLimit, encodeCursor, idAfter, pageOf, pageQuery } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import { isStorable } from '../platform/json/storable.ts'
 import { type ManageAccess, type ManageCaller, type NamesOf, recordAudit } from '../projects/projects.ts'
 import type { Task } from './model.ts'
+import { pageOfTasks, type TaskPage } from './task-pages.ts'
 import { recordOf, type TaskRecord } from './tasks/record.ts'
 import { State, TaskRecordAnswer } from './tasks/record-schema.ts'
-import { findTasks, listTasks } from './tasks/store.ts'
+import { findTasks } from './tasks/store.ts'
 
 const path = '/projects/:project_id/agent-tasks'
 const all = { contextId: undefined, state: undefined, changedAfter: undefined }
@@ -42,10 +43,12 @@ export function taskRecordRoutes(manage: Routes<ManageCaller, ManageAccess>, poo
     async ({ caller, query: { cursor, limit = defaultLimit, state, context_id } }) => {
       const before = idAfter(cursor) ?? undefined
       const filter = { ...all, state, contextId: stored(context_id) }
-      const found = await pool.reading((db) =>
-        listTasks(db, caller.project!.id, filter, { before, limit: limit + 1, offset: 0 })
+      const projectId = caller.project!.id
+      const { tasks, next } = await pool.reading((db) =>
+        pageOfTasks(db, projectId, filter, { before, limit, offset: 0 })
       )
-      return page(found, limit, ({ id }) => encodeCursor(id), await named(caller.project!.id, found))
+      const items = tasks.map(await named(projectId, tasks))
+      return { items, next_cursor: next === undefined ? null : encodeCursor(next) }
     }
   )
 
@@ -83,17 +86,17 @@ export function taskRecordRoutes(manage: Routes<ManageCaller, ManageAccess>, poo
   )
 }
 
-/** The number of tasks read at once: one may hold 12 MB of history. */
+/** The number of tasks read at once; fewer if they are large. */
 const tasksAtOnce = 20
 
 async function* linesOf(pool: Pool, projectId: ProjectId): AsyncGenerator<string> {
   let before: string | undefined
   for (;;) {
     const from = { before, limit: tasksAtOnce, offset: 0 }
-    const tasks: Task[] = await pool.reading((db) => listTasks(db, projectId, all, from))
+    const { tasks, next }: TaskPage = await pool.reading((db) => pageOfTasks(db, projectId, all, from))
     for (const task of tasks) yield `${JSON.stringify(recordOf(task, null))}\n`
-    before = tasks.at(-1)?.id
-    if (tasks.length < tasksAtOnce) return
+    if (next === undefined) return
+    before = next
   }
 }
 

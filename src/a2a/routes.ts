@@ -12,7 +12,7 @@ import { defaultDialect, unsupportedVersion, versionOf } from './dialects/choose
 import { failure, readCall, success } from './envelope.ts'
 import { AgentError, invalid } from './errors.ts'
 import { extensionHeader, skillsExtension } from './extension.ts'
-import type { Skill } from './skills/skill.ts'
+import type { Asked } from './operations.ts'
 
 const Envelope = Type.Object({
   jsonrpc: Type.Literal('2.0', { description: 'The version of JSON-RPC.' }),
@@ -50,9 +50,11 @@ const example = {
   }
 }
 
-/** Refuses the call if the project has reached the campaign triggers a second of its plan. */
 interface Limits {
+  /** Refuses the call if the project has reached the campaign triggers a second of its plan. */
   spendTrigger(reply: FastifyReply, project: ApiCaller['project']): undefined | Promise<undefined>
+  /** A check of the caller of a stream, which may last for hours; undefined if another part checks it. */
+  stillValid(request: FastifyRequest): (() => Promise<boolean>) | undefined
 }
 
 /** Contract 4.8: JSON-RPC for agents. The caller is authenticated before a byte of the body is read. */
@@ -74,9 +76,10 @@ export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agent
         hidden: path === '/'
       },
       ({ caller, request, reply }) =>
-        answer(agents, caller, request, reply, ({ triggers }) =>
-          triggers ? limits.spendTrigger(reply, caller.project) : undefined
-        )
+        answer(agents, caller, request, reply, {
+          admit: ({ triggers }) => (triggers ? limits.spendTrigger(reply, caller.project) : undefined),
+          stillValid: () => limits.stillValid(request)
+        })
     )
   }
 }
@@ -131,7 +134,7 @@ async function answer(
   caller: ApiCaller,
   request: FastifyRequest,
   reply: FastifyReply,
-  admit: (skill: Skill) => undefined | Promise<undefined>
+  rights: Pick<Asked, 'admit' | 'stillValid'>
 ) {
   const asked = version(request)
   const extension = extensionHeader(request)
@@ -154,7 +157,7 @@ async function answer(
         version: asked,
         call,
         idempotencyKey: keyOf(request),
-        admit,
+        ...rights,
         cardFacts: () => (extension ? agents.wholeCardFacts(request, caller) : agents.cardFacts(request))
       },
       dialect

@@ -109,7 +109,7 @@ export function createAdmission(credentials: Credentials, cookies: Cookies, limi
    */
   function byAgentKey(request: FastifyRequest, reply: FastifyReply): ApiCaller | Promise<ApiCaller> {
     const given = header(request, 'x-api-key')
-    const text = given || bearerOf(request)
+    const text = agentKeyOf(request)
     if (!text) throw missingKey(request, 'X-API-Key', 'must be given, or Authorization: Bearer', ['X-Service-API-Key'])
     if (text.startsWith(prefixes.public)) throw new Refusal('secret_key_required', 'A secret key is required')
     if (text.startsWith(prefixes.token)) throw managementToken(given ? 'X-API-Key' : 'Authorization', 'agents')
@@ -175,6 +175,15 @@ export function createAdmission(credentials: Credentials, cookies: Cookies, limi
       const encoded = /^Basic +(\S+) *$/i.exec(header(request, 'authorization'))?.[1]
       if (encoded === undefined) return undefined
       return withWriteKey(Buffer.from(encoded, 'base64').toString().split(':', 1)[0], request, reply)
+    },
+    /**
+     * Whether the key of an agent is still valid, for streams, which may last for hours. It spends nothing, because the
+     * caller sends nothing. Undefined below /manage, whose routes end the streams of their callers by themselves.
+     */
+    stillValid(request: FastifyRequest): (() => Promise<boolean>) | undefined {
+      if (hasProjectParam(request)) return undefined
+      const hash = hashOnce(request.raw.socket, agentKeyOf(request))
+      return async () => (await credentials.key(hash))?.kind === 'secret'
     },
     /** For an agent that triggers a campaign: the campaign is known only after its message was read. */
     spendTrigger: (reply: FastifyReply, project: Project): Spent => spendTrigger(reply, limits, project),
@@ -303,6 +312,8 @@ function show(reply: FastifyReply, allowance: Allowance): undefined {
 
 const bearerOf = (request: FastifyRequest): string =>
   /^Bearer +(\S+) *$/i.exec(header(request, 'authorization'))?.[1] ?? ''
+
+const agentKeyOf = (request: FastifyRequest): string => header(request, 'x-api-key') || bearerOf(request)
 
 function header(request: FastifyRequest, name: string): string {
   const value = request.headers[name]

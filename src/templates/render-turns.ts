@@ -1,5 +1,6 @@
 import { Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { steadyMs } from '../platform/time.ts'
 import type { RenderOutcome } from './render-child.ts'
 import { type Asked, type Lane, LaneEnded, openLane } from './render-lane.ts'
 import { TemplateFailed, tooLong } from './template.ts'
@@ -72,7 +73,7 @@ export class RenderTurns {
   }
 
   #isSlow(projectId: ProjectId): boolean {
-    return (this.#slow.get(projectId) ?? 0) > Date.now()
+    return (this.#slow.get(projectId) ?? 0) > steadyMs()
   }
 
   /** Takes a request of the longest waiting project that may start. The project moves to the end of the line. */
@@ -164,7 +165,7 @@ export class RenderTurns {
         return
       }
       if (this.#closed) throw new Unavailable('The service is stopping.')
-      this.#slow.set(turn.projectId, Date.now() + limits.slowForMs)
+      this.#slow.set(turn.projectId, steadyMs() + limits.slowForMs)
       this.#quick.delete(turn.projectId)
       this.#shared = this.#spare
       this.#spare = undefined
@@ -211,9 +212,9 @@ export class RenderTurns {
     try {
       const { outcomes } = await outcome
       turn.resolve(outcomes)
-      if (performance.now() - begun > limits.patienceMs) this.#slow.set(turn.projectId, Date.now() + limits.slowForMs)
+      if (performance.now() - begun > limits.patienceMs) this.#slow.set(turn.projectId, steadyMs() + limits.slowForMs)
     } catch (error) {
-      this.#slow.set(turn.projectId, Date.now() + limits.slowForMs)
+      this.#slow.set(turn.projectId, steadyMs() + limits.slowForMs)
       if (late) turn.resolve(turn.alone ? new TemplateFailed(tooLong) : 'split')
       else this.#failed(lane, turn, error as Error)
     } finally {
@@ -239,7 +240,7 @@ export class RenderTurns {
   #restWhenIdle(): void {
     clearTimeout(this.#idle)
     this.#idle = setTimeout(() => {
-      const now = Date.now()
+      const now = steadyMs()
       for (const [projectId, until] of this.#slow) if (until <= now) this.#slow.delete(projectId)
       for (const [lane, projectId] of this.#slowRunning) if (projectId === undefined) this.#endSlow(lane)
       if (this.#sharedBusy || this.#slowRunning.size > 0) return

@@ -6,7 +6,7 @@ import type { ProjectId } from '../../src/platform/ids.ts'
 import { eventually, startService } from '../support/service.ts'
 import { type Agent, agentOf, names } from './agent.ts'
 
-const service = await startService({}, { agents: { mostStreams: { ofProject: 2, ofNode: 3 } } })
+const service = await startService({}, { agents: { streams: { ofProject: 2, ofNode: 3, recheckMs: 50 } } })
 const noPlaceTaken = () => eventually(() => assert.equal(service.app.agents.stats().places, 0))
 
 /** A stream that stays open until the test ends it. */
@@ -51,6 +51,23 @@ for (const name of names) {
       })
       assert.ok(events.length > 0)
       for (const stop of stops) stop()
+      await noPlaceTaken()
+    })
+
+    it('whose key is revoked hears no more from its streams, and another one goes on', async () => {
+      const project = await service.project()
+      const keys = `/projects/${project.id}/keys`
+      const { id, key } = (await service.manage('POST', keys, { json: { kind: 'secret', name: 'leaked' } })).json
+      const [agent, leaked] = [project.secretKey, key].map((secretKey) => agentOf(service, { secretKey }, name))
+      const task = await agent!.send({ skill: 'create-user' })
+      const begun = Promise.withResolvers<void>()
+      const ended = leaked!.stream('subscribe', { id: task.id }, () => begun.resolve())
+      const stop = await subscribed(agent!, task.id)
+      await begun.promise
+      await service.manage('DELETE', `${keys}/${id}`)
+      assert.equal((await ended).events.length, 1)
+      assert.equal(service.app.agents.stats().open, 1)
+      stop()
       await noPlaceTaken()
     })
 

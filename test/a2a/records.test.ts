@@ -46,6 +46,39 @@ describe('the record of an agent’s task', () => {
     assert.equal(kinds.at(-1), 'completed')
   })
 
+  it('is in a list, whatever its size: a page ends early where its tasks are large', async () => {
+    const project = await service.project()
+    const ids: string[] = []
+    for (let index = 0; index < 2; index += 1)
+      ids.unshift((await send(project, { parts: [{ data: { note: 'x'.repeat(4_500_000) } }] })).id)
+    const listed: string[] = []
+    const sizes: number[] = []
+    for (let query = '?limit=200'; query; ) {
+      const { json } = await recordsOf(project, query)
+      sizes.push(json.items.length)
+      listed.push(...json.items.map(({ id }: { id: string }) => id))
+      query = json.next_cursor && `?limit=200&cursor=${json.next_cursor}`
+    }
+    assert.deepEqual([sizes, listed], [[1, 1], ids])
+
+    const list = async (method: string, params: object, version: string) =>
+      (
+        await service.ask('POST', '/a2a', {
+          headers: { 'x-api-key': project.secretKey, 'a2a-version': version },
+          json: { jsonrpc: '2.0', id: 1, method, params }
+        })
+      ).json.result
+    const first = await list('ListTasks', { historyLength: 2 }, '1.0')
+    assert.deepEqual([first.tasks.length, first.totalSize], [1, 2])
+    const second = await list('ListTasks', { historyLength: 2, pageToken: first.nextPageToken }, '1.0')
+    assert.equal(second.tasks[0].id, ids[1])
+    const whole = await list('tasks/list', { historyLength: 2 }, '0.3')
+    assert.deepEqual(
+      whole.map(({ history }: { history: object[] }) => history.length),
+      [2, 0]
+    )
+  })
+
   it('is listed newest first, page by page, and by state', async () => {
     const project = await service.project()
     const first = await send(project, create)

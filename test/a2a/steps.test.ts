@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it, mock } from 'node:test'
 import { official } from '../../src/a2a/dialects/official.ts'
 import { plain } from '../../src/a2a/dialects/plain.ts'
 import { isTerminal, type Message, type Request, type Task, type TaskState, taskStates } from '../../src/a2a/model.ts'
 import { heard, isFull, moved, newTask } from '../../src/a2a/tasks/changes.ts'
+import { createRuns } from '../../src/a2a/tasks/runs.ts'
 import { createStreams } from '../../src/a2a/tasks/streams.ts'
 import type { Reading } from '../../src/a2a/text/reading.ts'
 import { readBy } from '../../src/a2a/turns/texts.ts'
@@ -216,6 +217,27 @@ describe('a stream', () => {
     assert.deepEqual(streams.stats(), { open: 0, places: 0, beating: false })
   })
 
+  it('keeps no messages of its task, of which only the first event shows any', async () => {
+    const kept: number[] = []
+    let changed: (task: Task) => void = () => {}
+    const watch = {
+      subscribe(_: unknown, __: unknown, watcher: typeof changed) {
+        changed = watcher
+        return () => {}
+      }
+    }
+    const update: typeof official.update = ({ history }) => kept.push(history.length)
+    const began = { ...long(2), history: [message('x')] }
+    const streams = createStreams(watch)
+    const wish = { id: 1, dialect: { ...official, update }, task: began, from: 1, waits: true }
+    const stream = await streams.open('p' as never, async () => wish)
+    stream.resume()
+    await eventually(() => assert.equal(kept.length, 1))
+    changed({ ...long(3), history: began.history, revision: 9 })
+    assert.deepEqual(kept, [0, 0])
+    streams.close()
+  })
+
   it('sends comments while nothing happens, and none when the client does not read', async () => {
     const streams = createStreams(nobody, { beatMs: 10 })
     const wish = async () => ({ id: 1, dialect: plain, task: task(), from: 1, waits: true })
@@ -232,5 +254,18 @@ describe('a stream', () => {
     await eventually(() => assert.deepEqual(streams.stats(), { open: 0, places: 1, beating: false }))
     unread.destroy()
     await eventually(() => assert.equal(streams.stats().places, 0))
+  })
+})
+
+describe('the run of a skill', () => {
+  it('is not given up when the clock is set ahead', async (test) => {
+    const renewed: unknown[] = []
+    const runs = createRuns({ run: async (...asked: unknown[]) => renewed.push(asked) } as never, {} as never)
+    mock.timers.enable({ apis: ['Date', 'setInterval'], now: Date.now() })
+    test.after(() => mock.timers.reset())
+    const { signal } = runs.begin('p' as never, 't')
+    mock.timers.tick(100_000)
+    assert.deepEqual([signal.aborted, renewed], [false, []])
+    runs.end('t')
   })
 })

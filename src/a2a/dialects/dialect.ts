@@ -94,7 +94,7 @@ export interface Dialect {
     cancelsTwice: boolean
     /** Subscribing to a task that has ended returns its last state instead of refusing. */
     showsTheEnd: boolean
-    /** The pages of a list that show the total. */
+    /** The pages of a list that show the total. Where it is never shown, a list does not name its next page either. */
     counts: 'first page' | 'every page' | 'never'
     /** Lists show artifacts unless the call says otherwise. */
     listsArtifacts: boolean

@@ -4,7 +4,8 @@ import { dialectOf } from '../dialects/choose.ts'
 import type { Dialect, Listing } from '../dialects/dialect.ts'
 import { invalid } from '../errors.ts'
 import type { DialectName, Task } from '../model.ts'
-import * as store from './store.ts'
+import { pageOfTasks, windowOfTasks } from '../task-pages.ts'
+import type { TaskFilter } from './store.ts'
 import type { Totals } from './totals.ts'
 
 /** Where a page ended, with the spelling and the total of the first page. */
@@ -48,30 +49,28 @@ export function dialectInToken(pageToken: unknown): DialectName | undefined {
 export async function listPage(
   { pool, totals }: { pool: Pool; totals: Totals },
   projectId: ProjectId,
-  wanted: Listing & store.TaskFilter,
+  wanted: Listing & TaskFilter,
   shown: Dialect | undefined
 ) {
   const token = wanted.pageToken === undefined ? undefined : openToken(wanted.pageToken)
   if (wanted.pageToken !== undefined && !token) throw invalid('pageToken', 'is not one that this service gave out')
-  // Reading one task more than the page holds shows whether another page follows.
-  const window = { before: token?.before, limit: wanted.limit + 1, offset: wanted.offset }
-  const found = await store.listTasks(pool, projectId, wanted, window)
-  const tasks = found.slice(0, wanted.limit)
+  const window = { before: token?.before, limit: wanted.limit, offset: wanted.offset }
+  const read = shown?.rules.counts === 'never' ? windowOfTasks : pageOfTasks
+  const { tasks, next } = await read(pool, projectId, wanted, window)
   const spelling = (task: Task) => shown ?? dialectOf(task.dialect === 'legacy' ? 'plain' : task.dialect)
   const official = tasks.length > 0 && tasks.every((task) => spelling(task).name === 'official')
   const dialect = shown ?? dialectOf(token?.dialect ?? (official ? 'official' : 'plain'))
-  const more = found.length > wanted.limit
   const firstPage = token === undefined && wanted.offset === 0
   // A list that fits on the first page needs no count. A longer one is counted once, and the token carries the number.
   const total =
     dialect.rules.counts === 'never'
       ? 0
-      : firstPage && !more
-        ? found.length
+      : firstPage && next === undefined
+        ? tasks.length
         : (token?.total ?? (await totals.of(projectId, wanted)))
   return dialect.page({
     tasks: tasks.map((task) => ({ task, dialect: spelling(task) })),
-    nextPageToken: more ? sealToken({ before: tasks.at(-1)!.id, dialect: dialect.name, total, mixed: !shown }) : '',
+    nextPageToken: next ? sealToken({ before: next, dialect: dialect.name, total, mixed: !shown }) : '',
     pageSize: wanted.limit,
     totalSize: firstPage || dialect.rules.counts === 'every page' ? total : 0,
     view: { historyLength: wanted.historyLength, artifacts: wanted.artifacts ?? dialect.rules.listsArtifacts }

@@ -1,6 +1,7 @@
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
+import { steadyMs } from '../../platform/time.ts'
 import type { Task } from '../model.ts'
 import { leaseMs } from './changes.ts'
 import { renewLeases } from './store.ts'
@@ -45,7 +46,7 @@ export function createRuns(pool: Pool, log: Log) {
   }
 
   async function renew(): Promise<void> {
-    const now = Date.now()
+    const now = steadyMs()
     const older = [...runs].filter(([, { beganMs }]) => now - beganMs >= renewMs)
     for (const [, run] of older)
       if (now - run.beganMs > longestRunMs) giveUp(run, new Error(`It took longer than ${longestRunMs / 1000} s.`))
@@ -55,7 +56,7 @@ export function createRuns(pool: Pool, log: Log) {
         pool,
         projectId,
         held.map(([id]) => id),
-        new Date(now + leaseMs)
+        new Date(Date.now() + leaseMs)
       )
     }
   }
@@ -65,7 +66,7 @@ export function createRuns(pool: Pool, log: Log) {
       const abort = new AbortController()
       const { promise: givenUp, reject } = Promise.withResolvers<never>()
       givenUp.catch(() => {})
-      runs.set(taskId, { projectId, beganMs: Date.now(), abort, giveUp: reject })
+      runs.set(taskId, { projectId, beganMs: steadyMs(), abort, giveUp: reject })
       timer ??= setInterval(() => {
         renew().catch((error: Error) => log.warn({ error: error.message }, 'leases of agent tasks were not renewed'))
       }, renewMs).unref()

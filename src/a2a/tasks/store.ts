@@ -298,17 +298,19 @@ function matching(projectId: ProjectId, { contextId, state, changedAfter, chain 
   return { values, place, where: conditions.join(' and ') }
 }
 
-/** Newest first, by creation: an id carries its time. */
-export async function listTasks(
+/** Newest first, by creation: an id carries its time. `stored`: the bytes of the content, compressed. */
+export async function listStored(
   db: Db,
   projectId: ProjectId,
   wanted: TaskFilter,
   { before, limit, offset }: { before: string | undefined; limit: number; offset: number }
-): Promise<Task[]> {
+): Promise<{ id: string; stored: number }[]> {
   const { values, place, where } = matching(projectId, wanted)
   const older = before === undefined ? '' : `and id < ${place(before)}`
-  const text = `select ${columns} from a2a_tasks where ${where} ${older} order by id desc limit ${place(limit)} offset ${place(offset)}`
-  return (await db.adhoc<Row>(text, values)).map(toTask)
+  // PostgreSQL knows the stored size without reading the content.
+  const text = `select id, pg_column_size(content) as stored from a2a_tasks
+    where ${where} ${older} order by id desc limit ${place(limit)} offset ${place(offset)}`
+  return db.adhoc(text, values)
 }
 
 export async function countTasks(db: Db, projectId: ProjectId, wanted: TaskFilter): Promise<number> {

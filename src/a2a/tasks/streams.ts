@@ -9,19 +9,21 @@ const mostOfProject = 1_000
 const mostOfNode = 5_000
 /** The interval of comment lines, which show proxies and clients that the stream is alive. */
 const heartBeatMs = 15_000
+/** How soon a stream notices that the key of its caller was revoked or has expired. */
+const keyCheckMs = 5_000
 
 export type Streams = ReturnType<typeof createStreams>
 
 /** Open streams of server-sent events. They replay the log of their task, so all streams of a task show the same order. */
 export function createStreams(
   watch: Pick<Watch, 'subscribe'>,
-  { beatMs = heartBeatMs, ofProject = mostOfProject, ofNode = mostOfNode } = {}
+  { beatMs = heartBeatMs, recheckMs = keyCheckMs, ofProject = mostOfProject, ofNode = mostOfNode } = {}
 ) {
   const open = new Set<TaskStream>()
   /** The number of reserved places, including streams whose first event is not ready yet. */
   const taken = new Map<ProjectId, number>()
   let takenAll = 0
-  let timer: NodeJS.Timeout | undefined
+  let timers: NodeJS.Timeout[] = []
 
   /** Reserves a place, and returns a function that releases it once. */
   function enter(projectId: ProjectId): () => void {
@@ -47,16 +49,23 @@ export function createStreams(
 
   function add(stream: TaskStream): void {
     open.add(stream)
-    timer ??= setInterval(() => {
-      for (const each of open) each.beat()
-    }, beatMs).unref()
+    if (timers.length > 0) return
+    timers = [
+      setInterval(() => {
+        for (const each of open) each.beat()
+      }, beatMs),
+      setInterval(() => {
+        for (const each of open) each.recheck()
+      }, recheckMs)
+    ]
+    for (const timer of timers) timer.unref()
   }
 
   function remove(stream: TaskStream): void {
     open.delete(stream)
     if (open.size > 0) return
-    clearInterval(timer)
-    timer = undefined
+    for (const timer of timers) clearInterval(timer)
+    timers = []
   }
 
   function follow(request: StreamRequest, leave: () => void): Readable {
@@ -67,7 +76,7 @@ export function createStreams(
   }
 
   return {
-    stats: () => ({ open: open.size, places: takenAll, beating: timer !== undefined }),
+    stats: () => ({ open: open.size, places: takenAll, beating: timers.length > 0 }),
     /** Ends the open streams, so that a stop does not wait for them. */
     close(): void {
       for (const stream of [...open]) stream.finish()

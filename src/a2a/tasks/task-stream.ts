@@ -19,6 +19,8 @@ export interface StreamRequest {
   waits: boolean
   /** The stream ends with the error of this promise. */
   failed?: Promise<unknown>
+  /** Whether the key of the caller is still valid; undefined if another part checks it. */
+  stillValid?: (() => Promise<boolean>) | undefined
 }
 
 /** Replays the log of a task to one client as server-sent events, until the task ends or, unless the stream waits, asks. */
@@ -32,6 +34,8 @@ export class TaskStream extends Readable {
   readonly #stopped: (stream: TaskStream) => void
   /** Runs when the client has read the end or disconnects; until then the stream keeps its place. */
   readonly #closed: () => void
+  readonly #stillValid: StreamRequest['stillValid']
+  /** Without its messages, of which only the first event shows any: they may have 12 MB. */
   #latest: Task
   #position: number
   #over = false
@@ -39,7 +43,7 @@ export class TaskStream extends Readable {
   #wanted = true
 
   constructor(
-    { projectId, id, dialect, task, from, waits }: StreamRequest,
+    { projectId, id, dialect, task, from, waits, stillValid }: StreamRequest,
     watch: Pick<Watch, 'subscribe'>,
     { stopped, closed }: { stopped: (stream: TaskStream) => void; closed: () => void }
   ) {
@@ -47,13 +51,14 @@ export class TaskStream extends Readable {
     this.#id = id
     this.#dialect = dialect
     this.#closesIn = waits ? isTerminal : isSettled
-    this.#latest = task
+    this.#stillValid = stillValid
+    this.#latest = withoutMessages(task)
     this.#position = from
     this.#stopped = stopped
     this.#closed = closed
     const changed = (next: Task) => {
       if (next.revision < this.#latest.revision) return
-      this.#latest = next
+      this.#latest = withoutMessages(next)
       this.#pump()
     }
     this.#unsubscribe = watch.subscribe(projectId, task, changed, () => this.finish())
@@ -70,6 +75,16 @@ export class TaskStream extends Readable {
 
   beat(): void {
     if (!this.#over && this.readableLength === 0) this.push(': still here\n\n')
+  }
+
+  /** Ends the stream if its caller is refused now. While the database cannot be reached, callers cannot be checked. */
+  recheck(): void {
+    this.#stillValid?.().then(
+      (valid) => {
+        if (!valid) this.finish()
+      },
+      () => {}
+    )
   }
 
   finish(): void {
@@ -109,3 +124,5 @@ export class TaskStream extends Readable {
     if (result !== undefined) this.#wanted = this.push(`data: ${JSON.stringify(success(this.#id, result))}\n\n`)
   }
 }
+
+const withoutMessages = (task: Task): Task => ({ ...task, history: [] })

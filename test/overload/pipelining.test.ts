@@ -35,7 +35,7 @@ describe('no connection gets more than its share of a turn', () => {
         const answered = floods.reduce((sum, { answers }) => sum + answers(), 0)
         assert.ok(answered < 20 * many * 0.9, `${answered} of ${20 * many} were answered before it`)
         // The turn took 6.9 s when every chunk was drained before anything else was read.
-        assert.ok(turnMs < 150, `one turn took ${turnMs} ms`)
+        assert.ok(turnMs < 400, `one turn took ${turnMs} ms`)
       } finally {
         for (const { socket } of floods) socket.destroy()
       }
@@ -63,7 +63,7 @@ describe('no connection gets more than its share of a turn', () => {
       for (let index = 0; index < 10; index += 1) assert.equal((await service.ask('GET', '/healthz')).status, 200)
     })
     for (const { socket } of floods) socket.destroy()
-    assert.ok(turnMs < 150, `one turn took ${turnMs} ms`)
+    assert.ok(turnMs < 400, `one turn took ${turnMs} ms`)
   })
 
   it('a body that arrives in many pieces, behind others, is read whole', async () => {

@@ -132,10 +132,14 @@ export class Settler {
     return this.#keep(projectId, settling, noted)
   }
 
-  /** Does the same for a push that a gateway accepted, and calls `done`. Most outcomes of a broadcast take this way. */
-  accepted(projectId: ProjectId, settling: Settling, done: (recorded: boolean) => void): void {
+  /**
+   * Does the same for a push that a gateway accepted, and calls `done`. Most outcomes of a broadcast take this way. `isLast`:
+   * a caller waits for it, and gateways have no other message of the project.
+   */
+  accepted(projectId: ProjectId, settling: Settling, isLast: boolean, done: (recorded: boolean) => void): void {
     this.#enter(projectId)
-    this.#accepted.add(projectId, { settling, noted: this.#journal?.note(projectId, settling.settlement), done })
+    const noted = this.#journal?.note(projectId, settling.settlement)
+    this.#accepted.add(projectId, { settling, noted, done }, isLast)
   }
 
   async #keep(projectId: ProjectId, settling: Settling, noted: Noted): Promise<boolean> {

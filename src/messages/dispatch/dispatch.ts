@@ -248,7 +248,9 @@ export class Dispatcher {
     const { projectId } = run
     const changes = acceptedAs(row, outcome)
     const end = { message: row, endpoint: row.endpoint!, outcome }
-    this.#settler.accepted(projectId, { settlement: settlementOf(row, changes), end }, (recorded) => {
+    const settling = { settlement: settlementOf(row, changes), end }
+    const isLast = run.urgent === true && !this.#submitted.has(projectId)
+    this.#settler.accepted(projectId, settling, isLast, (recorded) => {
       if (recorded) Object.assign(row, changes, { owner: null })
       this.#following.drop(projectId, row)
       this.#leave(run)
@@ -318,7 +320,7 @@ export class Dispatcher {
   /** Goes with the outcomes of messages that there was room for at once. */
   async #settleAccepted(projectId: ProjectId, row: MessageRow, changes: Partial<MessageRow>, end: Settling['end']) {
     const settling = { settlement: settlementOf(row, changes), end }
-    const recorded = await new Promise<boolean>((done) => this.#settler.accepted(projectId, settling, done))
+    const recorded = await new Promise<boolean>((done) => this.#settler.accepted(projectId, settling, false, done))
     if (recorded) Object.assign(row, changes, { owner: null })
   }
 

@@ -54,7 +54,7 @@ const countWaiting = statement(
   `select count(*) filter (where message_id < $3)::int as due, count(*) filter (where message_id >= $3)::int as later
      from messages where project_id = $1 and ${waits} and campaign_id is null`
 )
-// Rows of a large send have no time of their own (docs/decisions/0087). Those of a trigger stay: their batch finds them.
+// Rows of a large send have no time of their own (docs/decisions/0087). Those of a trigger stay: their batch or start job finds them.
 const untimed = `project_id = $1 and trigger_id between $2 and $3 and campaign_id is null and due_at is null
       and state in ${openStates}`
 const releaseSend = statement(

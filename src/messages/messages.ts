@@ -134,14 +134,15 @@ export function createMessages({
     dispatch: (projectId: ProjectId, rows: MessageRow[], options: DispatchOptions): Promise<MessageRow[]> =>
       dispatcher.dispatch(projectId, rows, options),
     byOwner: (projectId: ProjectId, rows: MessageRow[]) => dispatcher.byOwner(projectId, rows),
-    /** Releases the rows of a batch: from now on the retry job finds its open rows by their time. */
-    async release(tx: Db, projectId: ProjectId, triggerId: string, rows: MessageRow[]): Promise<void> {
+    /** Releases rows without a time, of a batch or of small triggers: from now on the retry job finds the open ones by their time. */
+    async release(db: Db, projectId: ProjectId, rows: MessageRow[]): Promise<void> {
       const open = rows.filter((row) => !isSettled(row) && row.due_at === null)
-      if (open.length === 0) return
-      const ids = open.map(({ device_id }) => device_id)
-      const released = await releaseMessages(tx, projectId, triggerId, ids)
-      // Rows that were settled or got a time meanwhile stay unchanged.
-      for (const row of open) if (row.due_at === null) row.due_at = released.get(row.device_id) ?? null
+      for (const [triggerId, own] of Map.groupBy(open, ({ trigger_id }) => trigger_id)) {
+        const ids = own.map(({ device_id }) => device_id)
+        const released = await releaseMessages(db, projectId, triggerId, ids)
+        // Rows that were settled or got a time meanwhile stay unchanged.
+        for (const row of own) if (row.due_at === null) row.due_at = released.get(row.device_id) ?? null
+      }
     },
     /** Rows of these triggers without a response of a gateway, for a job that runs again after a crash. */
     findUnanswered: (

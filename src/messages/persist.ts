@@ -11,7 +11,8 @@ import { findMessages, insertMessages, isProject, keyOf } from './store.ts'
  * node: this process, which dispatches them next. After a crash other processes find them when their claim has ended.
  * claimed: the same, written as claimed. That saves a statement; after a crash they count as messages whose response was lost.
  * untimed: as claimed, without a `due_at`, so that no index is touched when they are settled. Something else finds them
- * after a crash: the batch of a trigger, which is run again and calls `release` at its end, or the job of a large send.
+ * after a crash: the job of the batch or of small triggers, which is run again and calls `release` at its end, or the job of a
+ * large send.
  * none: the retry job takes them, for example after the pause of their project.
  */
 export type Owner = 'node' | 'claimed' | 'untimed' | 'none'

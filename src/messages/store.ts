@@ -112,7 +112,7 @@ const claim = statement(
  */
 export const releasedAt = (row: string) =>
   later(`coalesce(${row}.handed_at, ${row}.created_at)`, `interval '35 seconds'`)
-// A row of a batch has no due_at and gets one. A run may still follow the message and has claimed it without a time.
+// A row of a batch or of a small trigger has no due_at and gets one. A run may still follow the message and has claimed it without a time.
 // The time is therefore computed from the row itself: settling computes the same time to recognise the claim.
 const release = statement(
   'messages.leave',

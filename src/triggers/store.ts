@@ -96,12 +96,12 @@ const shown = `id, campaign_id, campaign_version, state, reason, source, actor, 
           targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, converted, conversion_value`
 
 // One statement checks the campaign and pins its version: nothing is cached, so no stale campaign can be triggered.
-const insertFor = (condition: string, returned = 'id') => `${heldProject}
+const insertFor = (condition: string, state = `'accepted'`, returned = 'id') => `${heldProject}
    insert into triggers (project_id, id, campaign_id, campaign_version, state, audience, properties, accepted_at, cursor,
      chunks, open_chunks, targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, wake_at,
      begin_job, most_recipients, source, actor, step, due_at, target_properties)
    select p.project_id, t.id, c.id, coalesce(t.campaign_version, c.version),
-          case when t.due_at is null then 'accepted' else 'scheduled' end, t.audience, t.properties, $3, '',
+          case when t.due_at is null then ${state} else 'scheduled' end, t.audience, t.properties, $3, '',
           0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', coalesce(t.due_at, $3) + ${wakeAfterMs} * interval '1 ms', t.begin_job,
           t.most_recipients, t.source, t.actor, t.step, t.due_at, coalesce(t.target_properties, false)
      from project p
@@ -113,10 +113,12 @@ const insertFor = (condition: string, returned = 'id') => `${heldProject}
    returning ${returned}`
 const byApi = `c.type = 'api_triggered' and (t.campaign_version is null or c.version = t.campaign_version)`
 const insert = statement('triggers.insert', insertFor(byApi))
-// For the worker of this process, which need not load them.
+// For the worker of this process, which need not load them. They start at the commit: with their state from the insert on, the
+// update that starts them changes no index. In a paused project they wait.
+const starting = `case when (select paused_at from projects where project_id = $1) is null then 'running' else 'accepted' end`
 const insertForHere = statement(
   'triggers.insert_for_here',
-  insertFor(byApi, `${workColumns}, ${fewTargets} as targets`)
+  insertFor(byApi, starting, `${workColumns}, ${fewTargets} as targets`)
 )
 // The service accepts campaigns of every type, and steps with the version that their users entered with.
 const insertInternal = statement('triggers.insert_internal', insertFor('true'))

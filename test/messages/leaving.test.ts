@@ -14,7 +14,7 @@ it('messages that a batch could not dispatch in time are due at once, and not wh
   const rows = await pool.transaction((tx) => messages.persist(tx, projectId, drafts, { owner: 'untimed' }))
   sender.shut()
   await messages.dispatch(projectId, rows, { deadline: steadyMs() + 300 })
-  await pool.transaction((tx) => messages.release(tx, projectId, triggerId, rows))
+  await pool.transaction((tx) => messages.release(tx, projectId, rows))
   const states = () =>
     sql(`select state, owner is null as free, due_at <= now() as due, count(*)::int from messages group by 1, 2, 3`)
   await eventually(async () =>
@@ -32,7 +32,7 @@ it('a retry of a message that a batch released is written, also where the respon
     )
     await messages.dispatch(projectId, rows, { deadline: steadyMs() + 50 })
     const leaving = pool.transaction(async (tx) => {
-      await messages.release(tx, projectId, triggerId, rows)
+      await messages.release(tx, projectId, rows)
       if (fails) throw new Error('the lease was lost')
     })
     await (fails ? assert.rejects(leaving) : leaving)

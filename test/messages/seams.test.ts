@@ -196,7 +196,7 @@ describe('messages of triggers', () => {
       { device_id: 'b', state: 'handed', timed: false }
     ])
     await messages.dispatch(projectId, rows, { deadline: steadyMs() + 500 })
-    await pool.transaction((tx) => messages.release(tx, projectId, triggerId, rows))
+    await pool.transaction((tx) => messages.release(tx, projectId, rows))
     assert.deepEqual(await found(), [
       { device_id: 'a', state: 'accepted', timed: false },
       { device_id: 'b', state: 'handed', timed: true }

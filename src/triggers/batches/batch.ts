@@ -279,7 +279,7 @@ export class Batches {
 
   /** Deletes the batch, and gives its open messages a time at which they are retried. */
   async #release(tx: Db, { projectId, triggerId, number }: BatchRef, messages: MessageRow[]): Promise<void> {
-    await this.#messages.release(tx, projectId, triggerId, messages)
+    await this.#messages.release(tx, projectId, messages)
     if (await store.deleteBatch(tx, projectId, triggerId, number))
       await this.#close(tx, projectId, { ...noChange(triggerId), openBatches: -1 })
   }
@@ -291,7 +291,7 @@ export class Batches {
       const deleted = batch && (await store.deleteBatch(tx, projectId, triggerId, number))
       if (!deleted) return
       const messages = await this.#messages.findUnanswered(projectId, [triggerId], batch.device_ids, tx)
-      await this.#messages.release(tx, projectId, triggerId, messages)
+      await this.#messages.release(tx, projectId, messages)
       const delta = { ...noChange(triggerId), openBatches: -1 }
       if (deleted.state === 'planned') {
         const { devices } = deleted

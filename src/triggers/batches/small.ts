@@ -19,6 +19,7 @@ import { type Db, isDataFault, type Pool } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
+import { orGiveUp } from '../../platform/jobs/give-up.ts'
 import { steadyMs } from '../../platform/time.ts'
 import { topicDefaults } from '../../preferences/preferences.ts'
 import { SegmentFailed } from '../../segments/segments.ts'
@@ -71,7 +72,7 @@ class TooSlow extends Error {}
 
 export interface SmallTriggersOptions {
   pool: Pool
-  messages: Pick<Messages, 'persist' | 'findUnanswered' | 'dispatch' | 'paused'>
+  messages: Pick<Messages, 'persist' | 'findUnanswered' | 'dispatch' | 'release' | 'paused'>
   versions: Versions
   onEnded: OnEnded
   freeSlots: FreeSlots
@@ -100,14 +101,19 @@ export class SmallTriggers {
   readonly job = defineJob<Start>({
     ...startJobRef,
     maxAttempts: 5,
-    run: unlessErased((ref, job) => this.#run(ref, job))
+    ...orGiveUp(
+      unlessErased((ref, job) => this.#run(ref, job)),
+      (ref) => this.#giveUp(ref)
+    )
   })
 
   async #run({ projectId, triggerIds, accepted }: Start, job: JobContext): Promise<void> {
     const { pool, messages, freeSlots } = this.#options
-    // The resume of the project adds this job again.
-    if (await messages.paused(projectId)) return
     const triggers = accepted ?? (await loadTriggers(pool, projectId, triggerIds))
+    // An earlier run wrote messages and did not finish: its process died, or lost its lease and owns them still.
+    const left = job.attempt > 1 ? await this.#unanswered(projectId, triggers) : []
+    // The resume of the project adds this job again, for the triggers that were not started.
+    if (await messages.paused(projectId)) return this.#release(projectId, left)
     const fresh = triggers.filter(({ outcome, cursor }) => outcome === null && cursor === '')
     const small = (await Promise.all(fresh.map((trigger) => this.#asSmall(projectId, trigger)))).filter(
       (one) => one !== undefined
@@ -118,17 +124,38 @@ export class SmallTriggers {
       projectId,
       fresh.flatMap(({ id }) => (smallIds.has(id) ? [] : id))
     )
-    // An earlier run wrote messages and did not finish: its process died, or lost its lease and owns them still. Messages
-    // of a trigger that was canceled since are left to the job that cancels it.
-    const started = triggers.filter(({ outcome }) => outcome !== null && outcome !== 'canceled').map(({ id }) => id)
-    const left = job.attempt > 1 && started.length > 0 ? await messages.findUnanswered(projectId, started) : []
     // The write waits for others of its project, so it needs no slot either.
     const most = small.reduce((sum, { targets }) => sum + targets.length, left.length)
     await freeSlots(job, most, () => this.#send(projectId, small, left, job))
   }
 
+  /** Messages of an earlier run. Those of triggers that were canceled since are released: the retry job cancels them. */
+  async #unanswered(projectId: ProjectId, triggers: RunningTrigger[]): Promise<MessageRow[]> {
+    const started = triggers.filter(({ outcome }) => outcome !== null)
+    if (started.length === 0) return []
+    const ids = started.map(({ id }) => id)
+    const left = await this.#options.messages.findUnanswered(projectId, ids)
+    const canceled = new Set(started.flatMap(({ id, outcome }) => (outcome === 'canceled' ? id : [])))
+    await this.#release(
+      projectId,
+      left.filter(({ trigger_id }) => canceled.has(trigger_id))
+    )
+    return left.filter(({ trigger_id }) => !canceled.has(trigger_id))
+  }
+
+  async #giveUp({ projectId, triggerIds }: Start): Promise<void> {
+    await this.#release(projectId, await this.#options.messages.findUnanswered(projectId, triggerIds))
+  }
+
+  /** Leaves messages that are not settled to the retry job. */
+  #release(projectId: ProjectId, rows: MessageRow[]): Promise<void> {
+    const { pool, messages } = this.#options
+    return againIfRaced(() => messages.release(pool, projectId, rows))
+  }
+
   /** Writes and dispatches. `left`: messages of an earlier run. */
   async #send(projectId: ProjectId, small: Small[], left: MessageRow[], job: JobContext): Promise<void> {
+    const { pool, messages } = this.#options
     const ended = await Promise.allSettled(small.map((one) => this.#writes.write(projectId, one.trigger.id, one)))
     const failed = small.flatMap(({ trigger }, index) => {
       const { status, reason } = ended[index] as PromiseRejectedResult
@@ -136,12 +163,13 @@ export class SmallTriggers {
     })
     // One bad trigger must not stop the others.
     const alone = failed.filter(({ error }) => needsExpansion(error)).map(({ id }) => id)
-    await wakeAll(this.#options.pool, projectId, alone)
+    await wakeAll(pool, projectId, alone)
     const rows = [...ended.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])), ...left]
     if (rows.length > 0) {
       const options = { deadline: steadyMs() + dispatchMs, signal: job.signal }
-      const others = await this.#options.messages.dispatch(projectId, rows, options)
+      const others = await messages.dispatch(projectId, rows, options)
       if (others.length > 0) throw ownedByOthers()
+      await this.#release(projectId, rows)
     }
     const unwritten = failed.find(({ error }) => !needsExpansion(error))
     if (unwritten) throw unwritten.error
@@ -202,7 +230,7 @@ export class SmallTriggers {
     return pool.transaction(async (tx) => {
       for (const one of drafted) await enterAll(tx, projectId, one, sequences())
       const drafts = drafted.flatMap((one) => one.messages)
-      const rows = await messages.persist(tx, projectId, drafts, { owner: 'claimed', areNew })
+      const rows = await messages.persist(tx, projectId, drafts, { owner: 'untimed', areNew })
       const skips = drafted.flatMap((one) => one.skips)
       const skipsOf = Map.groupBy(await addSkips(tx, projectId, skips, new Date()), ({ triggerId }) => triggerId)
       // Fewer than the drafts if a user was deleted meanwhile.

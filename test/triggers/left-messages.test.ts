@@ -48,12 +48,16 @@ describe('the message of a small trigger', () => {
     await eventually(async () => assert.deepEqual(await messageOf(id), { state: 'handed', timed: true }), 30_000)
   })
 
-  it('is sent by another process when its job runs again', async () => {
-    const { project, id } = await leftBehind('again')
-    await jobAgain(project, id, 1)
-    const { counts } = await ended(project, id)
-    assert.deepEqual([counts.targeted, counts.sent], [1, 1])
-  })
+  for (const [how, attempts] of [
+    ['was killed', 1],
+    ['stopped before the gateway responded, which counts no attempt', 0]
+  ] as const)
+    it(`is sent by the job of a process that ${how}, when it runs again`, async () => {
+      const { project, id } = await leftBehind(`again-${attempts}`)
+      await jobAgain(project, id, attempts)
+      const { counts } = await ended(project, id)
+      assert.deepEqual([counts.targeted, counts.sent], [1, 1])
+    })
 
   it('gets a time in a paused project, and is sent after the resume', async () => {
     const { project, id } = await leftBehind('paused')

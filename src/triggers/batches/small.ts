@@ -110,8 +110,9 @@ export class SmallTriggers {
   async #run({ projectId, triggerIds, accepted }: Start, job: JobContext): Promise<void> {
     const { pool, messages, freeSlots } = this.#options
     const triggers = accepted ?? (await loadTriggers(pool, projectId, triggerIds))
-    // An earlier run wrote messages and did not finish: its process died, or lost its lease and owns them still.
-    const left = job.attempt > 1 ? await this.#unanswered(projectId, triggers) : []
+    // An earlier run wrote messages and did not finish: its process died, or lost its lease and owns them still. A process that
+    // stopped releases its jobs without counting the attempt.
+    const left = accepted ? [] : await this.#unanswered(projectId, triggers)
     // The resume of the project adds this job again, for the triggers that were not started.
     if (await messages.paused(projectId)) return this.#release(projectId, left)
     const fresh = triggers.filter(({ outcome, cursor }) => outcome === null && cursor === '')

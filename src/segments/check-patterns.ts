@@ -42,7 +42,8 @@ async function refusalOf(pool: Pool, pattern: string): Promise<string | undefine
     })
     return undefined
   } catch (error) {
-    const code = codeOf(error) ?? codeOf((error as Error).cause)
+    // A canceled statement arrives as `Unavailable`, whose code is not PostgreSQL's.
+    const code = codeOf((error as Error).cause) ?? codeOf(error)
     if (code === '2201B')
       return `is not a regular expression of PostgreSQL: ${(error as Error).message.replace(/^invalid regular expression: /, '')}`
     if (code === '57014') return takesTooLong

@@ -15,6 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type EmbeddedServer, startEmbedded } from '../src/platform/db/embedded/embedded.ts'
 import { preparedPlace } from '../src/platform/db/embedded/prepared.ts'
 import { inLanes, inProcesses } from './lanes.ts'
+import { makePlace } from './place.ts'
 import { createDatabase, dropDatabase, withClient } from './support/database.ts'
 import { poolSuite } from './support/pgbouncer.ts'
 import { descendantsOf, endByForce, processesWith } from './support/processes.ts'
@@ -67,6 +68,10 @@ function reachesServer(file: string, seen = new Set<string>()): boolean {
 }
 
 if (pooler && chosen.length === 0) for (const [file, why] of unpooled) console.log(`Without ${file}: ${why}`)
+
+/** Each process loads most of the service, so the compiled code is cached, also for the next run. */
+const compileCache = join(tmpdir(), 'node-compile-cache')
+process.env.TMPDIR = makePlace()
 
 // Programs that tests start build the console, and tests kill many of them before they have finished. So it is built
 // first. If that fails, the suite cannot pass, and reports the reason before anything else.
@@ -131,8 +136,7 @@ async function ran(programs: string[], place: string, atOnce: number): Promise<n
     {
       stdio: 'inherit',
       env: {
-        // Each process loads most of the service, so the compiled code is cached.
-        NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
+        NODE_COMPILE_CACHE: compileCache,
         ...process.env,
         // A test of this runner has this variable set; Node would take our tests for tests inside that test, and run
         // nothing.

@@ -28,6 +28,9 @@ export interface Opened {
 /** Browsers whose test has ended, by their options. They have the console in their cache; a new one would compile it again. */
 const free = new Map<string, BrowserContext[]>()
 
+/** An empty page for each browser. Without any page its renderer would end, and the next one would compile the console again. */
+const keepers = new WeakSet<Page>()
+
 /** Opens a browser with empty storage. With a token it is signed in. */
 export async function openConsole(
   t: TestContext,
@@ -37,7 +40,7 @@ export async function openConsole(
   const key = JSON.stringify([service.url, options])
   const context = free.get(key)?.pop() ?? (await openContext(service, options))
   t.after(async () => {
-    for (const page of context.pages()) await page.close()
+    for (const page of context.pages()) if (!keepers.has(page)) await page.close()
     await context.clearPermissions()
     await context.setStorageState({ cookies: [], origins: [] })
     free.set(key, [...(free.get(key) ?? []), context])
@@ -64,6 +67,7 @@ export async function openContext(
     ...options
   })
   context.setDefaultTimeout(patienceMs)
+  keepers.add(await context.newPage())
   if (token !== undefined) await signIn(context, service, token)
   return context
 }

@@ -59,7 +59,8 @@ export function endByForce(find: () => RunningProcess[]): RunningProcess[] {
     const found = find()
     if (found.length === 0) break
     for (const one of found) {
-      ended.set(one.pid, one)
+      // One that dies is still listed for a moment, and its command is empty by then.
+      if (!ended.has(one.pid)) ended.set(one.pid, one)
       try {
         process.kill(one.pid, 'SIGKILL')
       } catch {} // It ended by itself.

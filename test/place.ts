@@ -5,8 +5,8 @@ import { join } from 'node:path'
 const memory = '/dev/shm'
 const name = 'tidings-tests-'
 const gib = 1024 ** 3
-/** A whole run writes 2 GiB at most. */
-const spareBytes = 6 * gib
+/** A whole run had 0.7 GiB at most. */
+const spareBytes = 4 * gib
 
 /**
  * Makes the folder for all temporary files of a run, which ends with this process: in memory, if the machine has plenty. A copy of a database takes a sixth

@@ -23,7 +23,7 @@ import { resultOf } from './reading/results.ts'
 import { releaseSendJob } from './release-send.ts'
 import { createSend } from './send.ts'
 import { inOrder, type OnSettled, Settler } from './settle.ts'
-import { findByMessageId, findUnanswered, markMessagesUnknown, releaseMessages } from './store.ts'
+import { findByMessageId, findUnanswered, markMessagesUnknown, releaseMessages, releaseMessagesOf } from './store.ts'
 
 export { crashesForgiven, type Next, nextStep, type Retries } from './dispatch/retry-policy.ts'
 export { messageMonths } from './jobs.ts'
@@ -144,6 +144,9 @@ export function createMessages({
         for (const row of own) if (row.due_at === null) row.due_at = released.get(row.device_id) ?? null
       }
     },
+    /** Releases the open rows of triggers whose job is gone. Returns how many had no time. */
+    releaseOf: (projectId: ProjectId, triggerIds: string[]): Promise<number> =>
+      againIfRaced(() => releaseMessagesOf(pool, projectId, triggerIds)),
     /** Rows of these triggers without a response of a gateway, for a job that runs again after a crash. */
     findUnanswered: (
       projectId: ProjectId,

@@ -126,6 +126,17 @@ const release = statement(
     where messages.project_id = $1 and messages.trigger_id = open.trigger_id and messages.device_id = open.device_id
    returning messages.device_id, messages.due_at`
 )
+// A row that another transaction holds is about to be settled or to get a time.
+const releaseOf = statement(
+  'messages.leave_of',
+  `with open as (
+     select trigger_id, device_id from messages
+      where project_id = $1 and trigger_id = any($2::uuid[]) and due_at is null and state in ${openStates}
+        for update skip locked)
+   update messages set due_at = ${releasedAt('messages')}
+     from open
+    where messages.project_id = $1 and messages.trigger_id = open.trigger_id and messages.device_id = open.device_id`
+)
 const markUnknown = statement(
   'messages.give_up',
   `update messages set state = 'unknown'
@@ -275,6 +286,10 @@ export async function releaseMessages(db: Db, projectId: ProjectId, triggerId: s
   const rows = await db.query<{ device_id: string; due_at: Date }>(release, [projectId, triggerId, deviceIds])
   return new Map(rows.map(({ device_id, due_at }) => [device_id, due_at]))
 }
+
+/** Sets a time for all open rows of these triggers without one. Returns their number. */
+export const releaseMessagesOf = (db: Db, projectId: ProjectId, triggerIds: string[]): Promise<number> =>
+  db.run(releaseOf, [projectId, triggerIds])
 
 /**
  * For `handed` rows whose owner died: their responses are lost for good. `owners`: only rows that one of these still

@@ -14,6 +14,8 @@ export interface Overdue {
   begin_job: string | null
   outcome: TriggerOutcome | null
   open_chunks: number
+  /** How far it is expanded; `done` for a small trigger that its start job has written. */
+  cursor: string
 }
 
 const overdue = statement(
@@ -44,7 +46,7 @@ const postpone = statement(
      select id from triggers where project_id = $1 and id = any($2::uuid[]) and wake_at <= $3
         for no key update skip locked)
    update triggers t set wake_at = $4 from free where t.project_id = $1 and t.id = free.id
-   returning t.project_id, t.id, t.begin_job, t.outcome, t.open_chunks`
+   returning t.project_id, t.id, t.begin_job, t.outcome, t.open_chunks, t.cursor`
 )
 const pastNames = ['triggers', 'targeted', 'sent', 'failed', 'skipped', 'delivered', 'tapped']
 // Builds the JSON as text, because Citus refuses jsonb_build_object where a row is changed: it is not IMMUTABLE.

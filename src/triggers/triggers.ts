@@ -162,7 +162,7 @@ export function createTriggers(options: TriggersOptions) {
       batches.job,
       releaseJob({ pool, paused: messages.paused, onEnded }),
       resumeJob(pool, messages),
-      sweepTriggersJob(pool),
+      sweepTriggersJob(pool, messages),
       keepTriggersJob(pool)
     ],
 

@@ -3,6 +3,7 @@ import { it } from 'node:test'
 import { statement } from '../../src/platform/db/statement.ts'
 import { newId } from '../../src/platform/ids.ts'
 import { defineJob, RetryLater } from '../../src/platform/jobs/definition.ts'
+import { orGiveUp } from '../../src/platform/jobs/give-up.ts'
 import * as jobs from '../../src/platform/jobs/jobs.ts'
 import { testPool } from '../support/database.ts'
 import { eventually, jobRows } from '../support/jobs-child.ts'
@@ -140,4 +141,27 @@ it('a job that brings down every worker first gives its work up, as often as tha
   )
   assert.match(dead!.error, /worker was lost/)
   assert.deepEqual(given, ['given up', 'given up'])
+})
+
+it('a job whose last attempt fails gives its work up, and makes that attempt again if it could not', async (t) => {
+  const pool = await testPool(t)
+  const did: string[] = []
+  const run = async () => {
+    did.push('run')
+    throw new Error('it fails')
+  }
+  const giveUp = async () => {
+    did.push('given up')
+    if (did.length === 2) throw new Error('the database does not respond')
+  }
+  const job = defineJob<null>({ name: 'test.hopeless', maxAttempts: 1, backoff: () => 5, ...orGiveUp(run, giveUp) })
+  await pool.run(addPoison, [newId(), 'test.hopeless', 0])
+  workerHere(t, pool, [job])
+  const [dead] = await eventually(
+    () => jobs.dead(pool, 10),
+    (found) => found.length > 0,
+    5_000
+  )
+  assert.match(dead!.error, /it fails/)
+  assert.deepEqual(did, ['run', 'given up', 'run', 'given up'])
 })

@@ -128,7 +128,7 @@ async function refusesStandbys(t: TestContext, env: { DATABASE_URL: string }, st
   program.ready.catch(() => {})
   assert.equal((await program.exited).code, 78)
   await assert.rejects(
-    opening(`${listOf(standby, standby).replace('%2Ftmp', '%2Ftmp%2F')}`),
+    opening(`${listOf(standby, standby).replace('%2Ftidings', '%2F%2Ftidings')}`),
     (error) =>
       error instanceof OperatorError && error.exitCode === 78 && /Every server of .* is a standby/.test(error.message)
   )

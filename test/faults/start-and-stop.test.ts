@@ -32,7 +32,8 @@ describe('npm start', () => {
     assert.match(printed, /simulated phones of demo-user; nothing leaves this machine/)
     assert.match(printed, /^curl -X POST \S+\/api\/v1\/messages:send .*"project_user_id":"demo-user"/m)
     assert.ok(printed.includes(`DATA_DIR=${dataDir} npm run tidings inbox`), printed)
-    const rows = printed.slice(printed.indexOf('Tidings ')).trimEnd().split('\n')
+    const usual = printed.replaceAll(dataDir, '/home/ana/tidings/data')
+    const rows = usual.slice(usual.indexOf('Tidings ')).trimEnd().split('\n')
     assert.ok(
       rows.reduce((sum, row) => sum + Math.ceil((row.length || 1) / 80), 0) <= 23,
       'it fits a terminal of 80x24'

@@ -75,6 +75,20 @@ describe('the message of a small trigger', () => {
     await eventually(async () => assert.deepEqual(await messageOf(id), { state: 'handed', timed: true }))
   })
 
+  it('gets a time where its job is gone, as a node of an older version ends it in a paused project', async () => {
+    const { project, id } = await leftBehind('gone')
+    const other = await leftBehind('gone-too')
+    await service.sql('update triggers set wake_at = now() where id = any($1)', [[id, other.id]])
+    await service.manage('POST', `/projects/${project.id}:pause`)
+    await service.hurry('campaigns.sweep')
+    await eventually(async () => assert.equal((await messageOf(other.id)).timed, true))
+    assert.deepEqual(await messageOf(id), { state: 'handed', timed: false })
+    await service.manage('POST', `/projects/${project.id}:resume`)
+    await service.sql('update triggers set wake_at = now() where id = $1', [id])
+    await service.hurry('campaigns.sweep')
+    await eventually(async () => assert.equal((await messageOf(id)).timed, true))
+  })
+
   it('is skipped where its trigger was canceled meanwhile', async () => {
     const { project, id } = await leftBehind('canceled')
     await service.sql(`update triggers set state = 'canceling', outcome = 'canceled' where id = $1`, [id])

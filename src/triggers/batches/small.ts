@@ -164,7 +164,8 @@ export class SmallTriggers {
     })
     // One bad trigger must not stop the others.
     const alone = failed.filter(({ error }) => needsExpansion(error)).map(({ id }) => id)
-    await wakeAll(pool, projectId, alone)
+    // The messages that were written go first.
+    const [waking] = await Promise.allSettled([wakeAll(pool, projectId, alone)])
     const rows = [...ended.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])), ...left]
     if (rows.length > 0) {
       const options = { deadline: steadyMs() + dispatchMs, signal: job.signal }
@@ -172,6 +173,7 @@ export class SmallTriggers {
       if (others.length > 0) throw ownedByOthers()
       await this.#release(projectId, rows)
     }
+    if (waking.status === 'rejected') throw waking.reason
     const unwritten = failed.find(({ error }) => !needsExpansion(error))
     if (unwritten) throw unwritten.error
   }

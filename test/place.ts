@@ -9,9 +9,9 @@ const gib = 1024 ** 3
 const spareBytes = 4 * gib
 
 /**
- * Makes the folder for all temporary files of a run, which ends with this process: in memory, if the machine has plenty. A copy of a database takes a sixth
- * of the processor there, and tests of the embedded server half of the time. A TMPDIR that is set counts, and the long mode
- * may write more than memory holds.
+ * Makes the folder for all temporary files of a run, and removes it with this process. It lies in memory, if the machine has
+ * plenty: a copy of a database takes a sixth of the processor there, and tests of the embedded server half of the time. A
+ * TMPDIR that is set counts, and the long mode may write more than memory holds.
  */
 export function makePlace(): string {
   const inMemory = process.env.TMPDIR === undefined && !process.env.TIDINGS_LONG && hasRoom()

@@ -127,7 +127,7 @@ export function createCampaigns(options: CampaignsOptions) {
 
     /** Previews a draft: a campaign that is not saved, or differs from the saved one. */
     async previewDraft(projectId: ProjectId, campaign: unknown, body: unknown) {
-      const definition = await saving.check(campaign)
+      const definition = await saving.check(projectId, campaign)
       const { type, schedule } = definition
       const { warnings, ...previewed } = await previewBody(projectId, definition, body)
       await readWarnings([definition])

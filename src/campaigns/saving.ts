@@ -44,11 +44,11 @@ interface Conditions {
 export type Saving = ReturnType<typeof createSaving>
 
 /** Makes all checks when a campaign is saved, so that none fails later in a worker. */
-async function checked(pool: Pool, body: unknown): Promise<Campaign> {
+async function checked(pool: Pool, projectId: ProjectId, body: unknown): Promise<Campaign> {
   const campaign = await parseCampaignInTurns(body)
   if (campaign.default_audience) readAudience(campaign.default_audience, 'default_audience')
-  await checkPatterns(pool, campaign.segment)
-  for (const [path, segment] of eventSegments(campaign)) await checkPatterns(pool, segment, path)
+  await checkPatterns(pool, projectId, campaign.segment)
+  for (const [path, segment] of eventSegments(campaign)) await checkPatterns(pool, projectId, segment, path)
   return campaign
 }
 
@@ -128,11 +128,11 @@ export function createSaving(pool: Pool, onSaved: CampaignSaved) {
 
   return {
     /** Checks a campaign as saving does, and returns it with its defaults. */
-    check: (body: unknown): Promise<Campaign> => checked(pool, body),
+    check: (projectId: ProjectId, body: unknown): Promise<Campaign> => checked(pool, projectId, body),
 
     /** Creates a campaign. Refused if the id exists. */
     async create(projectId: ProjectId, actor: string, body: unknown): Promise<Saved> {
-      const campaign = await checked(pool, body)
+      const campaign = await checked(pool, projectId, body)
       const id = campaign.campaign_id === undefined ? newId() : checkCampaignId(campaign.campaign_id)
       const definition = { ...campaign, campaign_id: id }
       const created = (current: Campaign | undefined) => {
@@ -145,7 +145,7 @@ export function createSaving(pool: Pool, onSaved: CampaignSaved) {
     /** Creates or replaces the campaign with this id. */
     async replace(projectId: ProjectId, actor: string, campaignId: unknown, body: unknown, expected: Expected) {
       const id = checkCampaignId(campaignId)
-      const campaign = await checked(pool, body)
+      const campaign = await checked(pool, projectId, body)
       if (campaign.campaign_id !== undefined && campaign.campaign_id !== id)
         throw new Refusal('invalid_campaign_id', 'campaign_id: must be the one of the path', [
           { path: 'campaign_id', message: 'must be the one of the path' }

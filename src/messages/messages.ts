@@ -144,8 +144,8 @@ export function createMessages({
         for (const row of own) if (row.due_at === null) row.due_at = released.get(row.device_id) ?? null
       }
     },
-    /** Releases the open rows of triggers whose job is gone. Returns how many had no time. */
-    releaseOf: (projectId: ProjectId, triggerIds: string[]): Promise<number> =>
+    /** Releases the open rows of triggers whose job is gone. */
+    releaseOf: (projectId: ProjectId, triggerIds: string[]): Promise<unknown> =>
       againIfRaced(() => releaseMessagesOf(pool, projectId, triggerIds)),
     /** Rows of these triggers without a response of a gateway, for a job that runs again after a crash. */
     findUnanswered: (

@@ -287,8 +287,8 @@ export async function releaseMessages(db: Db, projectId: ProjectId, triggerId: s
   return new Map(rows.map(({ device_id, due_at }) => [device_id, due_at]))
 }
 
-/** Sets a time for all open rows of these triggers without one. Returns their number. */
-export const releaseMessagesOf = (db: Db, projectId: ProjectId, triggerIds: string[]): Promise<number> =>
+/** Sets a time for all open rows of these triggers without one. */
+export const releaseMessagesOf = (db: Db, projectId: ProjectId, triggerIds: string[]): Promise<unknown> =>
   db.run(releaseOf, [projectId, triggerIds])
 
 /**

@@ -1,11 +1,18 @@
 import type { Pool } from '../platform/db/db.ts'
 import { type Detail, Refusal } from '../platform/errors.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { steadyMs } from '../platform/time.ts'
 import type { Segment } from './language.ts'
 import { samplePatterns } from './pattern.ts'
 import { limitStatementTime, matchPatterns } from './pattern-store.ts'
+import { inTurn } from './store.ts'
+import { patiently } from './turns.ts'
 
 /** Compiling a pattern takes microseconds; one that takes a second is made to be slow. */
 const tryMs = 1_000
+
+/** How long a request waits for its turn. */
+const patienceMs = 5_000
 
 const takesTooLong = 'takes too long'
 
@@ -21,12 +28,26 @@ function patternsOf(segment: Segment, path = 'segment'): Detail[] {
   return segment.operator === 'matches' ? [{ path: `${path}.value`, message: String(segment.value) }] : []
 }
 
-/** Checks each pattern in the database when a segment is saved: only PostgreSQL knows which patterns it accepts. */
-export async function checkPatterns(pool: Pool, segment: Segment, path = 'segment'): Promise<void> {
+/**
+ * Checks each pattern in the database when a segment is saved: only PostgreSQL knows which patterns it accepts. Slow ones
+ * occupy a connection, so they take turns with the evaluation of segments. Throws `SegmentBusy` if no turn comes.
+ */
+export async function checkPatterns(
+  pool: Pool,
+  projectId: ProjectId,
+  segment: Segment,
+  path = 'segment'
+): Promise<void> {
+  const patterns = patternsOf(segment, path)
+  if (patterns.length === 0) return
+  await patiently(() => inTurn(projectId, () => tryAll(pool, patterns)), steadyMs() + patienceMs)
+}
+
+async function tryAll(pool: Pool, patterns: Detail[]): Promise<void> {
   const details: Detail[] = []
-  for (const { path: place, message: pattern } of patternsOf(segment, path)) {
+  for (const { path, message: pattern } of patterns) {
     const refusal = await refusalOf(pool, pattern)
-    if (refusal) details.push({ path: place, message: refusal })
+    if (refusal) details.push({ path, message: refusal })
     // Each of these occupied a connection for a second.
     if (details.filter(({ message }) => message === takesTooLong).length >= 2) break
   }

@@ -58,7 +58,7 @@ export function createSegments({ pool, campaigns }: { pool: Pool; campaigns: Use
       /** Checks a segment that is not saved, and counts it. */
       async countDraft(projectId: ProjectId, segment: unknown, gone: AbortSignal) {
         const checked = parseSegment(segment)
-        await checkPatterns(pool, checked)
+        await checkPatterns(pool, projectId, checked)
         return countDraft(projectId, checked, gone)
       },
 

@@ -38,7 +38,7 @@ const keyOrder = statement(
           set_config('enable_bitmapscan', 'off', true), set_config('enable_seqscan', 'off', true),
           set_config('max_parallel_workers_per_gather', '0', true)`
 )
-const inTurn = createTurns()
+export const inTurn = createTurns()
 
 /** Evaluates conditions in turn with others of the project, in limited time. Throws `SegmentFailed`. */
 export const evaluate = <Row>(pool: Pool, projectId: ProjectId, text: string, values: unknown[], inKeyOrder = false) =>

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { openPool } from '../../src/platform/db/db.ts'
 import { Refusal, Unavailable } from '../../src/platform/errors.ts'
-import { newId } from '../../src/platform/ids.ts'
+import { newId, type ProjectId } from '../../src/platform/ids.ts'
 import { checkPatterns } from '../../src/segments/check-patterns.ts'
 import { limitStatementTime } from '../../src/segments/pattern-store.ts'
 import { compileSegment, parseSegment } from '../../src/segments/segments.ts'
 import fc from '../support/fuzz.ts'
 import { silentLog } from '../support/log.ts'
-import { startService } from '../support/service.ts'
+import { eventually, startService } from '../support/service.ts'
 import { makeWorld, now, projectId, segments, storeWorld, triggers } from './world.ts'
 
 const service = await startService()
@@ -166,7 +166,8 @@ describe('an event condition', () => {
 })
 
 describe('a regular expression', () => {
-  const check = (value: string) => checkPatterns(pool, parseSegment({ not: on('user.text', 'matches', value) }))
+  const check = (value: string) =>
+    checkPatterns(pool, projectId as ProjectId, parseSegment({ not: on('user.text', 'matches', value) }))
 
   it('that PostgreSQL takes may be saved', async () => {
     for (const pattern of [
@@ -207,6 +208,24 @@ describe('a regular expression', () => {
       name: 'Refusal',
       message: 'segment.not.value: takes too long'
     })
+  })
+
+  it('that is slow waits for others of its project, so that requests find a connection', async () => {
+    const slow = '(((((x*)*y*)*){1,20}){1,20})'
+    const tried = Promise.allSettled(Array.from({ length: 16 }, () => check(slow)))
+    let most = 0
+    await eventually(async () => {
+      const [row] = await pool.adhoc<{ count: number }>(
+        `select count(*)::int as count from pg_stat_activity
+          where datname = current_database() and query like '%as pattern%' and state = 'active' and pid <> pg_backend_pid()`,
+        []
+      )
+      most = Math.max(most, row!.count)
+      assert.notEqual(await Promise.race([tried, undefined]), undefined)
+    }, 30_000)
+    assert.equal(most, 2)
+    const codes = (await tried).map((one) => one.status === 'rejected' && one.reason.code)
+    assert.deepEqual([...new Set(codes)].sort(), ['invalid_segment', 'rate_limited'])
   })
 
   it('is not broken by a value of a trigger, which is matched literally', async () => {

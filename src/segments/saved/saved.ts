@@ -58,7 +58,7 @@ export function createSaving(pool: Pool, campaigns: Users) {
     ): Promise<SavedSegment & { result: 'created' | 'updated' | 'unchanged' }> {
       const id = checkSegmentId(segmentId)
       const segment = parseSegment(body.segment)
-      await checkPatterns(pool, segment)
+      await checkPatterns(pool, projectId, segment)
       const save = async (tx: Db) => {
         if (!(await store.lockSaved(tx, projectId))) throw new Refusal('not_found', 'There is no such project.')
         const before = await store.findSaved(tx, projectId, id)
